@@ -1,4 +1,4 @@
-/* test_extract.c: items of files from outside: found, kept in step with the files, written to items.json. */
+/* test_extract.c: cairn extract: finds items in files, follows their changes and writes items.json. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ static const char *put(const char *path, const char *text) {
   return full;
 }
 
-/* A repository, as far as its name is concerned. */
+/* Creates enough of a git repository to give the project its name. */
 static const char *repository(const char *name) {
   struct error err;
   CHECK_OK(fs_mkdirs(path_join(NULL, textf("%s/.git/objects", name)), &err), &err);
@@ -36,7 +36,7 @@ static yyjson_val *items(void) {
   return root;
 }
 
-/* "FILE:LINE TYPE TITLE" of each, joined by '|'. */
+/* All items as "FILE:LINE TYPE TITLE", joined by '|'. */
 static struct str listed(void) {
   struct buf b = BUF(&scratch);
   yyjson_val *all = items(), *v;
@@ -48,7 +48,7 @@ static struct str listed(void) {
   return buf_str(&b);
 }
 
-TEST(items_json_is_as_the_seed_has_it) {
+TEST(items_json_matches_the_seed_format) {
   put("p/docs/Architecture.md", "# API\n\nDECISION: We chose Fastify over Express.\n");
   yyjson_val *r = extract("p");
   CHECK_INT(jint(r, "items"), 1);
@@ -69,7 +69,7 @@ TEST(items_json_is_as_the_seed_has_it) {
   CHECK_STR(jstr(item, "extractedAt"), cli_time(0));
 }
 
-TEST(a_page_of_memories_is_not_extracted) {
+TEST(synced_memory_pages_are_not_extracted) {
   put("p/notes.md", "DECISION: We chose Fastify over Express.\n");
   STORE("--type", "decision", "We deploy on Thursdays.");
   OK("sync", "--path", path_join(NULL, "p/MEMORY.md"));
@@ -100,7 +100,7 @@ TEST(a_second_run_changes_nothing) {
   CHECK(stat(out(), &is) == 0 && is.st_ino == was.st_ino);
 }
 
-TEST(a_file_with_the_time_and_size_that_it_had_is_not_read) {
+TEST(files_with_unchanged_mtime_and_size_are_not_read) {
   const char *path = put("p/a.md", "TODO: call Bob\n");
   const struct timespec old[2] = {{.tv_sec = 1700000000}, {.tv_sec = 1700000000}};
   CHECK(utimensat(AT_FDCWD, path, old, 0) == 0);
@@ -111,7 +111,7 @@ TEST(a_file_with_the_time_and_size_that_it_had_is_not_read) {
   CHECK_STR(listed(), "a.md:1 task call Eve");
 }
 
-TEST(what_moves_keeps_its_id_and_its_time) {
+TEST(moved_items_keep_their_id_and_timestamp) {
   put("p/a.md", "TODO: call Bob\n");
   extract("p");
   struct str id = jstr(items(), "[0].id");
@@ -144,7 +144,7 @@ TEST(items_follow_their_files) {
   CHECK_HEALTHY();
 }
 
-TEST(parts_of_a_repository_are_extracted_one_by_one) {
+TEST(subfolders_of_a_repository_are_extracted_separately) {
   repository("shop");
   put("shop/docs/a.md", "NOTE: a\n");
   put("shop/src/b.c", "// NOTE: b\n");
@@ -166,13 +166,13 @@ TEST(folders_of_one_project_do_not_remove_each_other) {
   extract("p");
   extract("q");
   CHECK_STR(listed(), "a.md:1 note a|b.md:1 note b");
-  /* A folder that is gone takes its items with it, whichever is extracted next. */
+  /* Extracting any folder removes the items of folders that no longer exist. */
   CHECK(unlink(path_join(NULL, "p/a.md")) == 0 && rmdir(path_join(NULL, "p")) == 0);
   extract("q");
   CHECK_STR(listed(), "b.md:1 note b");
 }
 
-TEST(projects_have_items_of_their_own) {
+TEST(projects_have_separate_items) {
   put("p/a.md", "NOTE: a\n");
   OK("extract", path_join(NULL, "p"), "--out", out(), "--project", "web");
   CHECK_STR(listed(), "a.md:1 note a");
@@ -181,7 +181,7 @@ TEST(projects_have_items_of_their_own) {
   CHECK_STR(listed(), "b.md:1 note b");
 }
 
-TEST(items_are_no_memories) {
+TEST(items_are_not_memories) {
   put("p/a.md", "TODO: call Bob\nDECISION: one lock\n");
   extract("p");
   CHECK_INT(jlen(OK("list"), "memories"), 0);
@@ -190,7 +190,7 @@ TEST(items_are_no_memories) {
   CHECK_HEALTHY();
 }
 
-TEST(items_are_found_where_they_are_asked_for) {
+TEST(items_are_found_only_with_in_items) {
   put("p/docs/a.md", "text\n\nDECISION: invoices are numbered by the ledger\n");
   extract("p");
   CHECK_INT(jlen(OK("search", "ledger invoices"), "results"), 0);
@@ -204,7 +204,7 @@ TEST(items_are_found_where_they_are_asked_for) {
   CHECK_INT(jlen(OK("search", "ledger invoices", "--in", "items"), "results"), 0);
 }
 
-TEST(secrets_are_kept_out) {
+TEST(secrets_are_redacted) {
   const char *secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
   put("p/a.md", textf("NOTE: the token is %s\n", secret));
   yyjson_val *r = extract("p");
@@ -214,7 +214,7 @@ TEST(secrets_are_kept_out) {
   CHECK(!store_holds(secret));
 }
 
-TEST(what_is_no_text_is_counted) {
+TEST(skipped_files_are_counted) {
   put("p/a.md", "NOTE: a\n");
   put("p/data.json", "{}\n");
   put("p/.hidden.md", "NOTE: h\n");
@@ -245,7 +245,7 @@ TEST(a_damaged_items_json_is_written_again) {
   CHECK_STR(file_read(out()), cstr(text));
 }
 
-TEST(the_file_is_in_the_folder_of_the_project) {
+TEST(items_json_is_in_the_project_folder) {
   cli_set(textf("CAIRN_FILES_ROOT=%s", path_join(NULL, "files")));
   put("p/a.md", "NOTE: a\n");
   yyjson_val *r = OK("extract", path_join(NULL, "p"), "--project", "web");
@@ -253,7 +253,7 @@ TEST(the_file_is_in_the_folder_of_the_project) {
   CHECK(has(file_read(path_join(NULL, "files/default/web/items.json")), "\"title\": \"a\""));
 }
 
-TEST(one_event_tells_of_a_run) {
+TEST(each_run_writes_one_event) {
   put("p/a.md", "NOTE: a\nNOTE: b\n");
   int64_t seq = last_seq();
   extract("p");
@@ -275,14 +275,14 @@ TEST(bad_folders_and_files_are_refused) {
   REFUSED("usage", "extract", path_join(NULL, "p"), "--out", "");
 }
 
-TEST(a_folder_whose_name_is_no_text_is_refused) {
+TEST(folder_name_with_invalid_utf8_is_refused) {
   put("odd\xff/p/a.md", "NOTE: a\n");
   OK("stats");
   CHECK(symlink("odd\xff/p", path_join(NULL, "link")) == 0);
   REFUSED("usage", "extract", path_join(NULL, "link"));
 }
 
-TEST(when_the_file_cannot_be_written_nothing_has_happened) {
+TEST(a_failed_write_leaves_the_store_unchanged) {
   put("p/a.md", "NOTE: a\n");
   OK("stats");
   struct str before = snapshot();

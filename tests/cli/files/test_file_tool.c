@@ -1,14 +1,14 @@
-/* test_file_tool.c: files under /memories from outside: bytes, versions, folders, and two editors at once. */
+/* test_file_tool.c: cairn file: bytes, versions and folders under /memories, and two concurrent editors. */
 #include "support/cli.h"
 
 static struct str raw(const char *path) { return jstr(OK("file", "view", path, "--raw"), "text"); }
 
-TEST(content_is_kept_byte_for_byte) {
+TEST(content_is_stored_byte_for_byte) {
   static const char *const texts[] = {"one line",
                                       "ends with a line\n",
                                       "\n\n  blank lines around\n\n\n",
                                       "windows\r\nlines\r\n",
-                                      "Update: 1\nUpdate: 2\nUpdate (2026): 3\n", /* no gate for files */
+                                      "Update: 1\nUpdate: 2\nUpdate (2026): 3\n", /* files bypass the write gate */
                                       "tabs\tand \xc3\xa9\xe4\xba\xba\n",
                                       "",
                                       "\n",
@@ -23,21 +23,21 @@ TEST(content_is_kept_byte_for_byte) {
     CHECK_INT(jint(r, "size"), strlen(texts[i]));
     CHECK_STR(raw(path), texts[i]);
   }
-  /* Twice the same text is two files. */
+  /* Files with equal text are not duplicates. */
   OK("file", "create", "/memories/copy", texts[1]);
   CHECK_STR(raw("/memories/copy"), texts[1]);
   CHECK_STR(raw("/memories/f1"), texts[1]);
   CHECK_HEALTHY();
 }
 
-TEST(standard_input_is_taken_as_it_is) {
+TEST(standard_input_is_stored_unchanged) {
   OK_FED(STR("first\nsecond\n\n"), "file", "create", "/memories/in", "-");
   CHECK_STR(raw("/memories/in"), "first\nsecond\n\n");
   OK_FED(STR("between\n"), "file", "insert", "/memories/in", "1", "-");
   CHECK_STR(raw("/memories/in"), "first\nbetween\nsecond\n\n");
 }
 
-TEST(every_version_stays) {
+TEST(every_version_is_kept) {
   int64_t first = jint(OK("file", "create", "/memories/a", "colour: blue\n"), "id");
   int64_t second = jint(OK("file", "str_replace", "/memories/a", "blue", "green"), "id");
   CHECK(first != second);
@@ -63,7 +63,7 @@ TEST(a_deletion_can_be_undone) {
   CHECK_STR(raw("/memories/d/b"), "beta");
 }
 
-TEST(a_folder_moves_with_all_in_it) {
+TEST(a_folder_moves_with_its_contents) {
   OK("file", "create", "/memories/old/a", "alpha\n");
   OK("file", "create", "/memories/old/sub/b", "beta\n");
   OK("file", "create", "/memories/older", "gamma\n");
@@ -77,7 +77,7 @@ TEST(a_folder_moves_with_all_in_it) {
   CHECK_INT(jlen(OK("history", "/memories/new/place/a"), "chain"), 2);
 }
 
-TEST(a_file_is_no_folder) {
+TEST(a_file_is_not_a_folder) {
   OK("file", "create", "/memories/a", "alpha");
   REFUSED("conflict", "file", "create", "/memories/a/b", "beta");
   OK("file", "create", "/memories/d/e", "delta");
@@ -89,7 +89,7 @@ TEST(a_file_is_no_folder) {
   CHECK_STR(raw("/memories/a"), "again");
 }
 
-TEST(files_are_found_and_never_taken_over) {
+TEST(files_are_searchable_and_never_superseded) {
   const char *text = "The quokka enclosure opens at nine on weekdays";
   int64_t file = jint(OK("file", "create", "/memories/zoo.md", text), "id");
   CHECK_INT(jint(OK("search", "quokka enclosure"), "results[0].id"), file);
@@ -100,14 +100,14 @@ TEST(files_are_found_and_never_taken_over) {
   CHECK_STR(raw("/memories/zoo.md"), text);
 }
 
-TEST(projects_have_files_of_their_own) {
+TEST(projects_have_separate_files) {
   OK("file", "create", "/memories/a", "of one", "--project", "one");
   OK("file", "create", "/memories/a", "of two", "--project", "two");
   CHECK_STR(jstr(OK("file", "view", "/memories/a", "--raw", "--project", "one"), "text"), "of one");
   CHECK_STR(jstr(OK("file", "view", "/memories/a", "--raw", "--project", "two"), "text"), "of two");
 }
 
-TEST(an_export_brings_files_back) {
+TEST(an_export_restores_files) {
   OK("file", "create", "/memories/a", "Update: 1\nUpdate: 2\n\n");
   OK("file", "create", "/memories/empty", "");
   const char *path = path_join(NULL, "all.jsonl");

@@ -1,4 +1,4 @@
-/* test_sources.c: folders as sources, from outside: found by search, followed, stored once. */
+/* test_sources.c: folders as sources: indexed for search, watched for changes, identical content stored once. */
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static int64_t pieces(void) { return sql_number("SELECT count(*) FROM document W
 
 #define GUIDE "# Install\n\nRun the gobbledock script.\n\n# Remove\n\nDelete the flimflam folder.\n"
 
-TEST(files_of_a_folder_are_found_with_file_and_line) {
+TEST(search_results_name_file_and_line) {
   put("docs/guide.md", GUIDE);
   put("docs/deep/notes.txt", "The wombat eats grass.\n");
   yyjson_val *r = add("docs");
@@ -40,14 +40,14 @@ TEST(files_of_a_folder_are_found_with_file_and_line) {
   CHECK_INT(jint(r, "results[0].line"), 5);
   r = find("wombat");
   CHECK_STR(jstr(r, "results[0].headline"), "deep/notes.txt");
-  /* They are no memories, and those of another project. */
+  /* Chunks of sources are not memories, and other projects do not see them. */
   CHECK_INT(jlen(OK("--project", "shop", "search", "wombat"), "results"), 0);
   CHECK_INT(jlen(OK("--project", "other", "search", "--in", "sources", "wombat"), "results"), 0);
   CHECK_INT(jint(OK("--project", "shop", "list"), "count"), 0);
   CHECK_HEALTHY();
 }
 
-TEST(only_what_has_changed_is_read) {
+TEST(only_changed_files_are_read) {
   put("docs/a.md", "The wombat eats grass.\n");
   put("docs/b.md", "The gobbledock sleeps.\n");
   put("docs/c.md", "The flimflam sings.\n");
@@ -68,7 +68,7 @@ TEST(only_what_has_changed_is_read) {
   CHECK_INT(jlen(find("sleeps"), "results"), 0);
   CHECK_INT(jlen(find("flimflam"), "results"), 0);
   CHECK_INT(jlen(find("wombat"), "results"), 1);
-  /* One event for the whole run. */
+  /* One event per run. */
   struct json_lines events = events_since(seq);
   int writes = 0;
   for (size_t i = 0; i < events.n; i++)
@@ -77,7 +77,7 @@ TEST(only_what_has_changed_is_read) {
   CHECK_HEALTHY();
 }
 
-TEST(a_piece_that_only_moved_stays) {
+TEST(a_moved_chunk_is_kept) {
   put("docs/guide.md", GUIDE);
   add("docs");
   int64_t id = jint(find("flimflam"), "results[0].id");
@@ -99,7 +99,7 @@ TEST(the_same_content_is_stored_once) {
   yyjson_val *r = find("wombat");
   CHECK_INT(jlen(r, "results"), 1);
   CHECK(str_ends(jstr(r, "results[0].file"), STR("/docs/a.md")));
-  /* When the owner goes, the next one takes its place: in its folder, or in another one. */
+  /* If the owner of shared content goes, another file becomes the owner: in the same folder or in another one. */
   CHECK(unlink(path_join(NULL, "docs/a.md")) == 0);
   refresh();
   CHECK_INT(pieces(), 1);
@@ -120,7 +120,7 @@ TEST(the_same_content_is_stored_once) {
   CHECK_HEALTHY();
 }
 
-TEST(what_is_not_for_eyes_stays_outside) {
+TEST(ignored_files_and_secrets_are_not_indexed) {
   put("docs/.gitignore", "secret/\n");
   put("docs/secret/a.md", "The wombat eats grass.\n");
   put("docs/.hidden.md", "The wombat eats grass.\n");
@@ -139,7 +139,7 @@ TEST(sources_are_listed_and_removed) {
   put("docs/guide.md", GUIDE);
   put("docs/deep/notes.txt", "The wombat eats grass.\n");
   add("docs/deep");
-  add("docs"); /* takes the folder below it over */
+  add("docs"); /* replaces the nested source */
   yyjson_val *r = OK("--project", "shop", "source", "list");
   CHECK_INT(jint(r, "count"), 1);
   CHECK_INT(jint(r, "sources[0].files"), 2);
@@ -157,7 +157,7 @@ TEST(sources_are_listed_and_removed) {
   CHECK_HEALTHY();
 }
 
-TEST(a_folder_that_is_not_there_keeps_what_it_has) {
+TEST(a_missing_folder_keeps_its_index) {
   put("docs/guide.md", GUIDE);
   put("more/notes.txt", "The wombat eats grass.\n");
   add("docs");
@@ -190,7 +190,7 @@ TEST(bad_folders) {
 
 static const char *name_of(int i) { return textf("w%c%c%cq", 'a' + i / 100, 'a' + i / 10 % 10, 'a' + i % 10); }
 
-/* Some hundred files are stored in more than one transaction. */
+/* A few hundred files take more than one transaction. */
 TEST(many_files, .seconds = 60) {
   for (int i = 0; i < 600; i++)
     put(textf("docs/%d/f%d.md", i % 7, i), textf("# Chapter\n\nThe wombat called %s eats grass.\n", name_of(i)));
@@ -205,9 +205,9 @@ TEST(many_files, .seconds = 60) {
   CHECK_HEALTHY();
 }
 
-/* ---- behind a server ---- */
+/* ---- watched by a server ---- */
 
-/* Until a search finds it, or does not any more; the test's time limit is the limit. */
+/* Polls until the query has results, or has none. The test's time limit is the timeout. */
 static void await(const char *query, bool found) {
   while ((jlen(find(query), "results") > 0) != found)
     usleep(50 * 1000);
@@ -224,7 +224,7 @@ static bool has_file(yyjson_val *r, const char *name) {
   return jlen(r, "results") && str_ends(jstr(r, "results[0].file"), str_from(name));
 }
 
-TEST(a_server_reads_what_changes, .seconds = 120, .slow = true) {
+TEST(a_server_indexes_changes, .seconds = 120, .slow = true) {
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
   put("docs/old.md", "The wombat eats grass.\n");
@@ -250,7 +250,7 @@ TEST(a_server_reads_what_changes, .seconds = 120, .slow = true) {
   CHECK_STR(way(), "off");
 }
 
-/* As the system counts them. */
+/* Number of inotify watches according to /proc. */
 static int watches(const struct serve *s) {
   struct run r =
       proc_run(.argv = ARGS("sh", "-c",
@@ -261,13 +261,13 @@ static int watches(const struct serve *s) {
   return n;
 }
 
-/* Until the test's own limit. */
+/* The test's time limit is the timeout. */
 static void await_watches(const struct serve *s, int wanted) {
   while (watches(s) != wanted)
     usleep(50 * 1000);
 }
 
-TEST(a_folder_that_was_moved_away_is_watched_no_more, .seconds = 120) {
+TEST(a_folder_that_was_moved_away_is_not_watched, .seconds = 120) {
   const char *folder = path_join(NULL, "docs"), *away = path_join(NULL, "away");
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
@@ -276,7 +276,7 @@ TEST(a_folder_that_was_moved_away_is_watched_no_more, .seconds = 120) {
   struct serve *s = serve_start(NULL);
   await_way("watched");
   DIR *readable = opendir(textf("/proc/%d/fdinfo", (int)serve_pid(s)));
-  if (!readable) { /* a process that hides its memory shows this to root alone */
+  if (!readable) { /* fdinfo of a non-dumpable process is readable only by root */
     serve_stop(s);
     return;
   }
@@ -289,7 +289,7 @@ TEST(a_folder_that_was_moved_away_is_watched_no_more, .seconds = 120) {
   serve_stop(s);
 }
 
-TEST(sources_that_come_and_go_while_a_server_runs, .seconds = 120, .slow = true) {
+TEST(sources_can_be_added_and_removed_while_a_server_runs, .seconds = 120, .slow = true) {
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
   add("docs");
@@ -304,14 +304,14 @@ TEST(sources_that_come_and_go_while_a_server_runs, .seconds = 120, .slow = true)
   add("docs");
   await("platypus", true);
   serve_stop(first);
-  await_way("watched"); /* by the other one */
+  await_way("watched"); /* by the second server */
   put("docs/last.md", "The echidna digs.\n");
   await("echidna", true);
   serve_stop(second);
 }
 
-/* A disk that is not mounted leaves an empty folder. */
-TEST(a_server_forgets_nothing_of_an_empty_folder, .seconds = 120) {
+/* An unmounted disk leaves an empty folder. */
+TEST(a_server_keeps_the_index_of_an_empty_folder, .seconds = 120) {
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
   add("docs");
@@ -323,7 +323,7 @@ TEST(a_server_forgets_nothing_of_an_empty_folder, .seconds = 120) {
   serve_stop(s);
 }
 
-TEST(a_server_that_may_not_read_a_source_says_so, .seconds = 120, .slow = true) {
+TEST(a_server_reports_a_source_it_may_not_read, .seconds = 120, .slow = true) {
   const char *outside = textf("%s-outside", test_dir());
   cli_set("CAIRN_SOURCES_WATCH=on");
   CHECK(mkdir(outside, 0700) == 0);
@@ -333,7 +333,7 @@ TEST(a_server_that_may_not_read_a_source_says_so, .seconds = 120, .slow = true) 
   while (str_is(way(), "off"))
     usleep(50 * 1000);
   struct str how = way();
-  CHECK(str_is(how, "closed") || str_is(how, "watched")); /* a kernel without Landlock closes nothing */
+  CHECK(str_is(how, "closed") || str_is(how, "watched")); /* without Landlock nothing is closed */
   CHECK_INT(jlen(find("flimflam"), "results"), 1);
   serve_stop(s);
   s = serve_start(NULL);
@@ -342,7 +342,7 @@ TEST(a_server_that_may_not_read_a_source_says_so, .seconds = 120, .slow = true) 
   CHECK(unlink(path_join(outside, "guide.md")) == 0 && rmdir(outside) == 0);
 }
 
-TEST(a_server_can_be_told_to_follow_nothing, .seconds = 60) {
+TEST(watching_can_be_disabled, .seconds = 60) {
   put("docs/guide.md", GUIDE);
   add("docs");
   OK("config", "sources.watch", "off");

@@ -1,4 +1,4 @@
-/* test_sync.c: MEMORY.md as a person has it: written, edited, refused, adopted, watched. */
+/* test_sync.c: cairn sync: MEMORY.md is written, edited, refused, adopted and watched. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ static struct str text(void) { return file_read(page()); }
 
 static void put(struct str s) { file_write(page(), s); }
 
-/* The page with `from` replaced once. */
+/* Replaces the first `from` in the page. */
 static void edit(const char *from, const char *to) {
   struct str s = text();
   size_t at = str_find(s, str_from(from), 0);
@@ -21,7 +21,7 @@ static void edit(const char *from, const char *to) {
   put(str_from(textf("%.*s%s%.*s", STR_ARG(str_slice(s, 0, at)), to, STR_ARG(str_slice(s, at + strlen(from), s.n)))));
 }
 
-/* The page without the line that holds `part`. */
+/* Deletes the line of the page that contains `part`. */
 static void cut(const char *part) {
   struct str s = text();
   size_t at = str_find(s, str_from(part), 0);
@@ -34,7 +34,7 @@ static void cut(const char *part) {
 
 static int64_t web(const char *type, const char *what) { return STORE("--project", "web", "--type", type, what); }
 
-TEST(a_page_by_sections) {
+TEST(the_page_has_sections) {
   web("decision", "Sessions live in Redis.");
   web("feedback", "Short answers are preferred.");
   web("context", "The release is in May.");
@@ -55,13 +55,13 @@ TEST(a_page_by_sections) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(the_feed_tells_of_the_page) {
+TEST(writes_of_the_page_are_events) {
   web("fact", "Sessions live in Redis.");
   SYNC();
   int64_t size = (int64_t)text().n;
   web("fact", "The release is in May.");
   SYNC();
-  SYNC(); /* in step: nothing to tell */
+  SYNC(); /* no change: no event */
   struct json_lines writes = lines_of(CAIRN("events", "--json", "--limit", "1000", "--action", "memory:write").out);
   int64_t sum = 0, n = 0;
   for (size_t i = 0; i < writes.n; i++) {
@@ -106,7 +106,7 @@ TEST(edits_become_writes) {
   CHECK_STR(jstr(OK("get", num(redis)), "state"), "superseded");
   CHECK_STR(jstr(OK("get", num(task)), "status"), "done");
   CHECK(has(text(), "- The staging port is 5434. <!-- cairn:") && !has(text(), "guide"));
-  /* One transaction: all of it can be taken back. */
+  /* The whole sync is one transaction and can be undone. */
   OK("undo", num(jint(r, "txn")));
   CHECK_STR(jstr(OK("get", num(old)), "state"), "active");
   CHECK_STR(jstr(OK("get", num(port)), "state"), "active");
@@ -114,7 +114,7 @@ TEST(edits_become_writes) {
   CHECK(has(text(), "5433") && has(text(), "printer") && !has(text(), "port is 5434") && !has(text(), "containers"));
 }
 
-TEST(what_is_refused_stays_with_the_reason) {
+TEST(refused_lines_stay_with_the_reason) {
   web("fact", "The staging port is 5433.");
   SYNC();
   edit("- The staging", "- The key is AKIAIOSFODNN7EXAMPLQ of course\n- The staging");
@@ -132,7 +132,7 @@ TEST(what_is_refused_stays_with_the_reason) {
   CHECK(!has(text(), "refused"));
 }
 
-TEST(both_sides_changed_and_nothing_is_lost) {
+TEST(conflicting_edits_are_both_kept) {
   int64_t port = web("fact", "The staging port is 5433.");
   SYNC();
   edit("5433", "6000");
@@ -151,7 +151,7 @@ TEST(both_sides_changed_and_nothing_is_lost) {
   CHECK(has(text(), "- The staging port is 6000. <") && !has(text(), "conflict"));
 }
 
-TEST(the_same_said_in_other_words_is_kept_as_written) {
+TEST(restatements_stay_in_the_page_and_are_not_stored) {
   web("fact", "The staging database listens on port 5433.");
   SYNC();
   edit("## Facts\n\n",
@@ -183,11 +183,11 @@ TEST(a_hand_written_file_is_adopted) {
   CHECK_STR(jstr(OK("get", num(jint(r, "added[2].id")), "--project", "web"), "type"), "decision");
   CHECK(has(text(), "# Guide\n\nWe are three people.\n\n## Conventions\n\n1. Never push to main. <!-- cairn:"));
   CHECK(has(text(), "\n```\n- not this\n```\n\n## Decisions\n\n* We use PostgreSQL. <!-- cairn:"));
-  /* From now on without the option, and without the path. */
+  /* Later syncs need neither --adopt nor --path. */
   CHECK(!jbool(OK("sync", "--project", "web"), "written"));
 }
 
-TEST(the_page_of_another_project_is_not_taken) {
+TEST(the_page_of_another_project_is_refused) {
   web("fact", "One.");
   SYNC();
   struct str before = text();
@@ -200,7 +200,7 @@ TEST(the_page_of_another_project_is_not_taken) {
   CHECK(!jbool(SYNC(), "written"));
 }
 
-TEST(a_page_with_its_list_cut_off_forgets_nothing) {
+TEST(a_truncated_page_removes_nothing) {
   for (int i = 0; i < 6; i++)
     web("fact", textf("The room %d has %d windows and a door.", i, i + 2));
   SYNC();
@@ -216,7 +216,7 @@ TEST(a_page_with_its_list_cut_off_forgets_nothing) {
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 6);
 }
 
-TEST(what_does_not_fit_is_said) {
+TEST(left_out_memories_are_counted) {
   OK("config", "files.memory_max_chars", "2000");
   for (int i = 0; i < 20; i++)
     web("fact",
@@ -229,7 +229,7 @@ TEST(what_does_not_fit_is_said) {
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 20);
 }
 
-TEST(line_ends_of_windows_stay) {
+TEST(crlf_line_endings_are_kept) {
   web("fact", "One is enough.");
   SYNC();
   put(str_from(textf("# Mine\r\n\r\nWords.\r\n\r\n## Facts\r\n\r\n- Two are better.\r\n%s", "")));
@@ -241,7 +241,7 @@ TEST(line_ends_of_windows_stay) {
   CHECK(!jbool(SYNC(), "written"));
 }
 
-TEST(the_page_to_be_read) {
+TEST(page_prints_the_memories) {
   web("rule", "Never deploy on Friday.");
   struct run r = CAIRN("page", "--project", "web");
   CHECK_STR(r.out, "# Memory of web\n\n## Rules\n\n- Never deploy on Friday. [1]\n");
@@ -249,7 +249,7 @@ TEST(the_page_to_be_read) {
 
 /* ---- crashes and races ---- */
 
-/* The store was written, and then the machine stopped before the file was. */
+/* The machine stops after the store was written and before the file was. */
 TEST(a_crash_before_the_file_was_written) {
   web("fact", "The staging port is 5433.");
   int64_t old = web("fact", "The printer is on the second floor.");
@@ -268,7 +268,7 @@ TEST(a_crash_before_the_file_was_written) {
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 2);
 }
 
-/* An editor that saves by renaming, while several processes write the page and another one the store. */
+/* An editor saves by renaming while several processes write the page and another one writes the store. */
 TEST(edits_while_others_write, .seconds = 90) {
   web("fact", "The door is red.");
   SYNC();
@@ -316,7 +316,7 @@ static bool is_on_page(void) { return has(text(), "- The lift is out of order. <
 static bool is_stored(void) { return has(CAIRN("list", "--project", "web").out, "roof leaks"); }
 static bool is_marked(void) { return has(text(), "roof leaks. <!-- cairn:"); }
 
-TEST(a_server_keeps_the_page_in_step, .seconds = 60) {
+TEST(a_server_syncs_the_page, .seconds = 60) {
   web("fact", "The door is red.");
   SYNC();
   struct serve *s = serve_start(NULL);

@@ -1,4 +1,4 @@
-/* test_task_sync.c: tasks.json and the store, from both sides. */
+/* test_task_sync.c: syncing tasks.json with the store in both directions. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static yyjson_val *read_tasks(void) {
   return root;
 }
 
-/* The task of that id in the file. */
+/* Finds a task in the file by its id. */
 static yyjson_val *in_file(const char *id) {
   yyjson_val *v, *list = yyjson_obj_get(read_tasks(), "tasks");
   size_t i, n;
@@ -30,7 +30,7 @@ static yyjson_val *in_file(const char *id) {
   return NULL;
 }
 
-/* The member of a task in the file is set to a value, past the program. */
+/* Sets a member of a task in the file without using the program. */
 static void edit(const char *id, const char *member, const char *json) {
   const char *script = textf("import json,sys\n"
                              "d=json.load(open('%s'))\n"
@@ -49,7 +49,7 @@ static yyjson_val *task_of(const char *key) { return OK("--project", "shop", "ge
   "\"Lock released after\"],\"created\":\"2026-02-05\",\"completed\":null,\"blocked_by\":[]}"
 #define PAINT "{\"id\":\"TASK-002\",\"priority\":3,\"description\":\"Paint the fence\",\"blocked_by\":[\"TASK-001\"]}"
 
-TEST(tasks_of_the_file_come_into_the_store) {
+TEST(tasks_in_the_file_are_imported) {
   write_tasks(LOCKING "," PAINT);
   yyjson_val *r = sync_now();
   CHECK_INT(jint(r, "tasks"), 2);
@@ -71,7 +71,7 @@ TEST(tasks_of_the_file_come_into_the_store) {
             jint(task_of("TASK-001"), "id"));
 }
 
-TEST(tasks_of_the_store_come_into_the_file) {
+TEST(tasks_in_the_store_are_exported) {
   int64_t dig =
       ADD_TASK("Dig a hole", "--project", "shop", "--priority", "high", "--milestone", "M2", "--accept", "it is deep");
   ADD_TASK("Plant the tree", "--project", "shop", "--blocked-by", num(dig), "--key", "TREE");
@@ -92,7 +92,7 @@ TEST(tasks_of_the_store_come_into_the_file) {
   CHECK(yyjson_is_null(jget(t, "completed")));
   t = in_file("TREE");
   CHECK_STR(jstr(t, "blocked_by[0]"), "TASK-001");
-  /* From then on it is followed. */
+  /* Once exported, the task is synced. */
   OK("--project", "shop", "task", "claim", num(dig), "--by", "eve");
   r = sync_now();
   CHECK_INT(jint(r, "in_file.changed"), 1);
@@ -120,7 +120,7 @@ TEST(a_run_without_changes_touches_nothing) {
   CHECK_STR(jstr(in_file("TASK-003"), "owner"), "eve");
 }
 
-TEST(an_edit_of_the_file_is_a_new_version_or_a_change) {
+TEST(an_edit_of_the_file_updates_or_supersedes_the_task) {
   write_tasks(LOCKING "," PAINT);
   sync_now();
   int64_t old = jint(task_of("TASK-001"), "id"), paint = jint(task_of("TASK-002"), "id");
@@ -151,19 +151,19 @@ TEST(an_edit_of_the_file_is_a_new_version_or_a_change) {
   CHECK(!jget(r, textf("tasks[%d].blocked_by", jpos(r, "tasks", paint))));
 }
 
-TEST(both_sides_at_once_lose_nothing) {
+TEST(concurrent_edits_are_merged) {
   write_tasks(LOCKING "," PAINT);
   sync_now();
   int64_t locking = jint(task_of("TASK-001"), "id"), paint = jint(task_of("TASK-002"), "id");
-  /* Different members: both count. */
+  /* Edits of different members are merged. */
   OK("--project", "shop", "task", "status", num(paint), "blocked");
   edit("TASK-002", "priority", "1");
-  /* The same one: the file counts, the store's text stays in the history. */
+  /* If both edit the same member, the file wins. The store's text stays in the history. */
   int64_t theirs = jint(OK("--project", "shop", "supersede", num(locking), "--inherit-key", "--reason", "clearer",
                            "Lock sessions by flock"),
                         "id");
   edit("TASK-001", "description", "\"Lock sessions by fcntl\"");
-  /* A task on each side. */
+  /* A new task on each side. */
   ADD_TASK("Sweep the yard", "--project", "shop");
   yyjson_val *r = sync_now();
   CHECK_INT(jlen(r, "conflicts"), 1);
@@ -181,18 +181,18 @@ TEST(removals) {
   write_tasks(LOCKING "," PAINT ",{\"id\":\"TASK-003\",\"description\":\"Sweep the yard\"}");
   sync_now();
   int64_t paint = jint(task_of("TASK-002"), "id"), sweep = jint(task_of("TASK-003"), "id");
-  /* One that nobody has touched is forgotten; one that the store has changed comes back. */
+  /* A task removed from the file is forgotten if it is unchanged, and restored if the store has changed it. */
   OK("--project", "shop", "task", "status", num(sweep), "blocked");
   write_tasks(LOCKING);
   yyjson_val *r = sync_now();
   CHECK_INT(jint(r, "store.removed"), 1);
   CHECK_STR(jstr(OK("get", num(paint)), "state"), "forgotten");
   CHECK_STR(jstr(in_file("TASK-003"), "status"), "blocked");
-  /* Undone, it comes back into the file, too. */
+  /* After an undo it is restored in the file. */
   OK("undo", num(jint(r, "txn")));
   sync_now();
   CHECK(in_file("TASK-002") || in_file("TASK-004"));
-  /* Forgotten here and edited there: the edit is kept. */
+  /* Forgotten in the store and edited in the file: the edit wins. */
   OK("--project", "shop", "forget", num(sweep), "--reason", "no yard");
   edit("TASK-003", "description", "\"Sweep the yard and the street\"");
   r = sync_now();
@@ -200,7 +200,7 @@ TEST(removals) {
   CHECK_STR(jstr(task_of("TASK-003"), "body"), "Sweep the yard and the street");
 }
 
-TEST(a_file_that_is_gone_is_written_anew) {
+TEST(a_missing_file_is_written_again) {
   write_tasks(LOCKING "," PAINT);
   sync_now();
   CHECK(unlink(path_join(NULL, FILE_NAME)) == 0);
@@ -209,7 +209,7 @@ TEST(a_file_that_is_gone_is_written_anew) {
   CHECK(in_file("TASK-001") && in_file("TASK-002"));
 }
 
-TEST(what_is_refused_stays_in_the_file) {
+TEST(refused_tasks_stay_in_the_file) {
   write_tasks(LOCKING
               ",{\"id\":\"S\",\"description\":\"Use the token ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8 to deploy\"},"
               "{\"id\":\"X\",\"status\":\"maybe\",\"description\":\"Odd\"},"
@@ -243,7 +243,7 @@ TEST(bad_files_change_nothing) {
   CHECK_STR(jstr(task_of("TASK-001"), "state"), "active");
 }
 
-TEST(a_dry_run_says_and_does_nothing) {
+TEST(a_dry_run_reports_and_changes_nothing) {
   write_tasks(LOCKING);
   ADD_TASK("Dig a hole", "--project", "shop");
   int64_t seq = last_seq();
@@ -256,8 +256,8 @@ TEST(a_dry_run_says_and_does_nothing) {
   CHECK(str_eq(file_read(path_join(NULL, FILE_NAME)), text));
 }
 
-/* The copy of the last run may be lost: keys and texts tell who is who. */
-TEST(without_the_copy_nothing_is_doubled) {
+/* If the copy of the last run is lost, tasks are matched by key and text. */
+TEST(without_the_copy_there_are_no_duplicates) {
   write_tasks(LOCKING "," PAINT);
   ADD_TASK("Dig a hole", "--project", "shop");
   sync_now();
@@ -270,14 +270,14 @@ TEST(without_the_copy_nothing_is_doubled) {
   CHECK_STR(jstr(task_of("TASK-001"), "status"), "done");
 }
 
-TEST(the_default_file_is_the_projects_own) {
+TEST(each_project_has_its_own_default_file) {
   ADD_TASK("Dig a hole", "--project", "shop");
   yyjson_val *r = OK("--project", "shop", "task", "sync");
   CHECK(str_ends(jstr(r, "file"), STR("/shop/tasks.json")));
   CHECK(str_find(file_read(cstr(jstr(r, "file"))), STR("Dig a hole"), 0) != SIZE_MAX);
 }
 
-TEST(two_at_once_take_turns) {
+TEST(concurrent_runs_are_serialized) {
   enum { N = 6 };
   write_tasks(LOCKING "," PAINT);
   struct proc *p[N];
@@ -289,8 +289,8 @@ TEST(two_at_once_take_turns) {
   CHECK_INT(jint(OK("--project", "shop", "task", "list"), "count"), 2);
 }
 
-/* Killed anywhere, a run leaves nothing that the next one does not complete: no edit of either side is lost, and no
- * task is there twice. */
+/* A run can be killed at any point. The next one completes it: no edit of either side is lost and no task is
+ * duplicated. */
 TEST(a_killed_run_is_completed_by_the_next, .seconds = 120, .slow = true) {
   write_tasks(LOCKING "," PAINT);
   sync_now();

@@ -1,9 +1,9 @@
-/* test_batch.c: the lines of a batch succeed or fail one by one, and a failed one leaves nothing behind. */
+/* test_batch.c: each line of a batch succeeds or fails on its own; a failed line leaves nothing behind. */
 #include "support/cli.h"
 
 TEST(a_line_that_fails_late_leaves_nothing) {
   STORE("Ravens nest in the tower", "--key", "ravens");
-  /* Each fails after its memory would have been written, or after the old one was retired. */
+  /* Each line fails after its memory was written or after the old one was retired. */
   struct run r = CAIRN_FED(STR("{\"text\":\"Crows live in the wood\",\"links\":[\"999\"]}\n"
                                "{\"text\":\"Owls hunt at night\"}\n"
                                "{\"text\":\"Ravens moved to the bridge\",\"supersedes\":\"ravens\",\"reason\":\"seen "

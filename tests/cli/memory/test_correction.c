@@ -1,4 +1,4 @@
-/* test_correction.c: superseding from outside: chains, banners, what is handed on, shadows, and taking it back. */
+/* test_correction.c: superseding: chains, banners, inheritance, overrides, and unsupersede. */
 #include "support/cli.h"
 
 #define OLD "The ferry to the island leaves at noon"
@@ -15,7 +15,7 @@ static int64_t supersede(int64_t id, const char *text, const char *reason) {
 
 /* ---- chains ---- */
 
-TEST(supersede_replaces_and_keeps) {
+TEST(supersede_replaces_and_keeps_the_old_version) {
   int64_t old = STORE(OLD);
   yyjson_val *r = OK("supersede", num(old), "--reason", "the harbour closed", NEW);
   int64_t id = jint(r, "id");
@@ -81,7 +81,7 @@ TEST(soft_needs_no_reason) {
 TEST(history_shows_the_chain_oldest_first) {
   int64_t a = STORE(OLD), b = supersede(a, NEW, "first reason"), c = supersede(b, NEWEST, "second reason");
   const int64_t ids[] = {a, b, c};
-  for (size_t i = 0; i < ARRAY_LEN(ids); i++) { /* from wherever one looks */
+  for (size_t i = 0; i < ARRAY_LEN(ids); i++) { /* same chain from any version */
     yyjson_val *h = OK("history", num(ids[i]));
     CHECK_INT(jlen(h, "chain"), 3);
     for (size_t k = 0; k < ARRAY_LEN(ids); k++)
@@ -106,7 +106,7 @@ TEST(get_of_an_old_version_points_at_the_head) {
   CHECK_INT(jint(OK("get", num(b)), "head"), c);
   m = OK("get", cstr(jstr(m, "uid")));
   CHECK_INT(jint(m, "head"), c);
-  /* The key was not handed on: it still leads to the old version, with its banner. */
+  /* The key was not inherited: it still names the old version, with its banner. */
   m = OK("get", "way");
   CHECK_INT(jint(m, "id"), a);
   CHECK_INT(jint(m, "head"), c);
@@ -117,13 +117,13 @@ TEST(a_retired_memory_is_not_superseded_again) {
   yyjson_val *e = REFUSED_AT("supersede", "conflict", "supersede", num(a), "--reason", "three", "Balloons");
   CHECK(has(jstr(e, "message"), num(a)));
   CHECK(has(jstr(e, "fix"), textf("cairn supersede %s ", num(c))));
-  OK("supersede", num(c), "--reason", "three", "Balloons"); /* the call that it names */
+  OK("supersede", num(c), "--reason", "three", "Balloons"); /* the command that the fix suggests */
   int64_t gone = STORE("Something that is forgotten at once");
   OK("forget", num(gone), "--reason", "no");
   REFUSED_AT("supersede", "conflict", "supersede", num(gone), "--reason", "x", "Something else entirely");
 }
 
-TEST(the_type_and_what_is_not_said_stay_as_they_were) {
+TEST(type_and_unspecified_fields_are_inherited) {
   int64_t old = STORE("--type", "guardrail", "--weight", "0.7", "--tag", "sea", "Nobody swims behind the pier");
   yyjson_val *m = OK("get", num(supersede(old, "Bathing is forbidden near the wharf", "new signs")));
   CHECK_STR(jstr(m, "type"), "rule");
@@ -137,7 +137,7 @@ TEST(the_type_and_what_is_not_said_stay_as_they_were) {
   CHECK_STR(jstr(m, "due"), "June");
 }
 
-/* ---- one predicate ---- */
+/* ---- visibility ---- */
 
 TEST(a_superseded_memory_leaves_every_default_path) {
   int64_t old = STORE("--type", "guardrail", OLD);
@@ -146,7 +146,7 @@ TEST(a_superseded_memory_leaves_every_default_path) {
   CHECK_INT(jpos(OK("search", OLD), "results", old), -1);
   CHECK(!has(jstr(OK("boot"), "text"), OLD));
   CHECK(has(jstr(OK("boot"), "text"), NEW));
-  STORE("--kind", "rule", OLD); /* no duplicate of it, no contradiction with it */
+  STORE("--kind", "rule", OLD); /* neither a duplicate of the old version nor a contradiction */
   yyjson_val *r = OK("search", OLD, "--include-superseded");
   int at = jpos(r, "results", old);
   CHECK(at >= 0);
@@ -160,7 +160,7 @@ TEST(a_superseded_memory_leaves_every_default_path) {
 TEST(it_is_hidden_wherever_its_successor_is) {
   int64_t old = STORE("Otters live by the river and eat fish");
   supersede(old, "Completely different vocabulary: quasars, pulsars", "why");
-  yyjson_val *r = OK("search", "otters river fish"); /* the successor matches nothing of this */
+  yyjson_val *r = OK("search", "otters river fish"); /* the successor does not match this query */
   CHECK_INT(jpos(r, "results", old), -1);
 }
 
@@ -178,7 +178,7 @@ TEST(the_clock_of_the_old_version_stands_still) {
   CHECK_STR(column(old, "updated_at"), cstr(sql_string("SELECT created_at FROM memory WHERE id = 1")));
 }
 
-TEST(as_of_shows_what_was_known_and_true_then) {
+TEST(as_of_shows_the_knowledge_of_that_time) {
   int64_t old = STORE(OLD);
   cli_day(10);
   int64_t id = supersede(old, NEW, "why");
@@ -188,13 +188,13 @@ TEST(as_of_shows_what_was_known_and_true_then) {
   CHECK(jpos(now, "memories", old) == -1 && jpos(now, "memories", id) == 0);
   CHECK(jpos(OK("search", OLD, "--as-of", cli_time(5)), "results", old) >= 0);
   CHECK_INT(jlen(OK("list", "--as-of", cli_time(-5)), "memories"), 0);
-  /* True since later than it was known. */
+  /* Valid from a time after it was stored. */
   int64_t later = STORE("--valid-from", cli_time(40), "The bridge opens in spring");
   CHECK_INT(jpos(OK("list", "--as-of", cli_time(30)), "memories", later), -1);
   CHECK(jpos(OK("list", "--as-of", cli_time(41)), "memories", later) >= 0);
 }
 
-/* ---- what is handed on ---- */
+/* ---- inheritance ---- */
 
 TEST(pin_skill_and_key_are_handed_on_only_when_asked) {
   int64_t old = STORE("--kind", "rule", "--key", "ferry", "--skill-name", "boats", "--skill-keyword", "boat", OLD);
@@ -220,14 +220,14 @@ TEST(pin_skill_and_key_are_handed_on_when_asked) {
   CHECK_STR(jstr(m, "skill_name"), "boats");
   CHECK(jhas_str(m, "skill_keywords", "boat"));
   CHECK_INT(jint(OK("skill", "load", "boats"), "id"), jint(r, "id"));
-  /* And back again, all of it. */
+  /* unsupersede moves all of them back. */
   OK("unsupersede", num(old));
   CHECK_INT(jint(OK("get", "ferry"), "id"), old);
   CHECK_INT(jint(OK("skill", "load", "boats"), "id"), old);
   CHECK_STR(column(old, "delivery"), "pinned");
 }
 
-/* ---- taking back ---- */
+/* ---- unsupersede ---- */
 
 TEST(unsupersede_gives_everything_back) {
   int64_t old = STORE("--type", "guardrail", "--weight", "0.8", OLD);
@@ -254,7 +254,7 @@ TEST(unsupersede_can_keep_the_corrector) {
   CHECK_STR(memory_state(id), "active");
   int64_t keyed = STORE("--key", "tower", "The tower is closed");
   OK("supersede", num(keyed), "--inherit-key", "--reason", "opened", "Climbing is allowed on weekends");
-  REFUSED("conflict", "unsupersede", num(keyed), "--keep-corrector"); /* two cannot have one key */
+  REFUSED("conflict", "unsupersede", num(keyed), "--keep-corrector"); /* a key is unique */
 }
 
 TEST(unsupersede_is_refused_mid_chain) {
@@ -262,23 +262,23 @@ TEST(unsupersede_is_refused_mid_chain) {
   yyjson_val *e = REFUSED("conflict", "unsupersede", num(a));
   CHECK(has(jstr(e, "message"), num(b)));
   REFUSED("conflict", "unsupersede", num(c)); /* the head is not superseded */
-  OK("unsupersede", num(b));                  /* the end of the chain */
+  OK("unsupersede", num(b));                  /* the last superseded version */
   CHECK_STR(memory_state(b), "active");
   CHECK_STR(memory_state(c), "forgotten");
-  OK("unsupersede", num(a)); /* now the end */
+  OK("unsupersede", num(a)); /* now the last superseded version */
   CHECK_STR(memory_state(a), "active");
   CHECK_STR(memory_state(b), "forgotten");
 }
 
 TEST(unsupersede_after_the_key_was_taken_by_another) {
   int64_t old = STORE("--key", "way", OLD);
-  supersede(old, NEW, "why"); /* the key is not handed on */
+  supersede(old, NEW, "why"); /* the key is not inherited */
   STORE("--key", "way", "Giraffes sleep standing up");
   yyjson_val *e = REFUSED("conflict", "unsupersede", num(old));
   CHECK(has(jstr(e, "message"), "way"));
 }
 
-/* ---- shadows ---- */
+/* ---- project overrides ---- */
 
 TEST(a_project_overrides_a_global_memory_for_itself_alone) {
   int64_t global = STORE("--weight", "0.9", OLD);
@@ -294,13 +294,13 @@ TEST(a_project_overrides_a_global_memory_for_itself_alone) {
   CHECK(jpos(none, "memories", global) == 0 && jpos(none, "memories", mine) == -1);
   CHECK_INT(jpos(OK("search", OLD, "--project", "a"), "results", global), -1);
   CHECK_INT(jpos(OK("search", OLD, "--project", "b"), "results", global), 0);
-  yyjson_val *m = OK("get", num(global), "--project", "a"); /* and who asks for it there is told */
+  yyjson_val *m = OK("get", num(global), "--project", "a"); /* get says that it is overridden */
   CHECK_INT(jint(m, "head"), mine);
   CHECK(has(jstr(m, "banner"), NEW));
   CHECK(!jget(OK("get", num(global), "--project", "b"), "banner"));
-  /* It is no duplicate there either. */
+  /* Nor does the overridden memory count as a duplicate there. */
   CHECK_STR(jstr(OK("remember", "--project", "a", OLD), "action"), "stored");
-  /* Without the override the global one is seen again. */
+  /* Without the override the global memory is visible again. */
   OK("forget", num(mine), "--reason", "grounded");
   CHECK(jpos(OK("list", "--project", "a"), "memories", global) >= 0);
   CHECK_HEALTHY();
@@ -314,7 +314,7 @@ TEST(a_corrected_override_still_overrides) {
   CHECK_INT(jint(r, "total"), 1);
   CHECK_INT(jint(r, "memories[0].id"), second);
   CHECK_INT(jpos(OK("list", "--project", "b"), "memories", global), 0);
-  OK("unsupersede", num(first)); /* and so does the one that comes back */
+  OK("unsupersede", num(first)); /* the restored version overrides too */
   r = OK("list", "--project", "a");
   CHECK_INT(jint(r, "total"), 1);
   CHECK_INT(jint(r, "memories[0].id"), first);
@@ -331,7 +331,7 @@ TEST(two_projects_can_override_the_same_memory) {
   CHECK(jpos(OK("list", "--project", "c"), "memories", global) == 0);
 }
 
-TEST(a_memory_of_another_project_is_corrected_there_alone) {
+TEST(a_memory_of_another_project_is_superseded_only_there) {
   int64_t id = STORE("--project", "a", OLD);
   yyjson_val *e = REFUSED_AT("supersede", "conflict", "supersede", num(id), "--project", "b", "--reason", "x", NEW);
   CHECK(has(jstr(e, "fix"), "--project 'a'"));
@@ -339,7 +339,7 @@ TEST(a_memory_of_another_project_is_corrected_there_alone) {
   CHECK_STR(memory_state(id), "superseded");
 }
 
-TEST(a_correction_stays_in_the_project_of_the_old_version) {
+TEST(a_new_version_stays_in_the_project_of_the_old_one) {
   int64_t id = STORE("--project", "a", OLD);
   yyjson_val *r = OK("supersede", num(id), "--reason", "x", NEW);
   CHECK_STR(jstr(r, "project"), "a");
@@ -361,7 +361,7 @@ TEST(notes_are_added_shown_found_and_cleared) {
   CHECK_STR(jstr(r, "body"), OLD);
   CHECK_INT(jpos(OK("search", "Philomena"), "results", id), 0);
   CHECK_INT(jlen(OK("annotate", num(id), "--clear"), "annotations"), 0);
-  r = OK("search", "Philomena kiosk"); /* its words are gone from the index; a vector may still lie near */
+  r = OK("search", "Philomena kiosk"); /* removed from the full-text index; vector search may still match */
   CHECK(jlen(r, "results") == 0 || str_is(jstr(r, "results[0].source"), "vector"));
   CHECK(!jget(OK("get", num(id)), "annotations"));
   REFUSED("usage", "annotate", num(id), "--clear", "and a note");

@@ -1,8 +1,8 @@
-/* test_duplicates.c: step 5 of the gate from outside: what is the same, what is near, what contradicts, and among
- * which memories it looks. */
+/* test_duplicates.c: step 5 of the write gate: duplicates, near matches, contradictions, and which memories are
+ * compared. */
 #include "support/cli.h"
 
-/* The next word of a command line as a shell reads it: blanks separate, single quotes hold together. */
+/* Splits off the next word of a shell command line: blanks separate words, single quotes group them. */
 static bool next_word(struct arena *a, struct str *rest, struct str *ret_word) {
   struct buf b = BUF(a);
   bool quoted = false;
@@ -19,7 +19,7 @@ static bool next_word(struct arena *a, struct str *rest, struct str *ret_word) {
   return true;
 }
 
-/* The first call of "cairn ..." in a fix, run as it is; placeholders are filled in, as people would. */
+/* Runs the first "cairn ..." command of a fix, with its placeholders filled in. */
 static yyjson_val *follow(struct str fix, const char *reason, const char *text) {
   static struct arena a;
   LIST(const char *) args = {0};
@@ -34,9 +34,9 @@ static yyjson_val *follow(struct str fix, const char *reason, const char *text) 
 
 static int64_t total(void) { return jint(OK("list", "--all-projects"), "total"); }
 
-/* ---- the same ---- */
+/* ---- duplicates ---- */
 
-TEST(the_same_text_is_not_stored_twice) {
+TEST(duplicates_are_not_stored) {
   static const char *const kinds[] = {"rule", "fact", "incident", "task"};
   for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
     test_note("%s", kinds[i]);
@@ -53,7 +53,7 @@ TEST(the_same_text_is_not_stored_twice) {
   CHECK_INT(total(), 4);
 }
 
-TEST(case_blanks_and_punctuation_make_no_difference) {
+TEST(case_blanks_and_punctuation_are_ignored) {
   int64_t id = STORE("The lighthouse keeper sleeps during the day");
   static const char *const same[] = {"the lighthouse keeper sleeps during the day.",
                                      "The  lighthouse keeper\nsleeps during the day",
@@ -79,14 +79,14 @@ TEST(a_more_detailed_fact_supersedes_the_shorter) {
   CHECK_INT(jint(r, "supersedes"), old);
   CHECK(jint(r, "id") != old);
   CHECK(jnum(r, "similarity") >= 0.92);
-  /* Nothing is overwritten: both texts are there, one of them is current. */
+  /* Nothing is overwritten: both texts are stored, one of them is current. */
   yyjson_val *m = OK("get", num(old));
   CHECK_STR(jstr(m, "body"), SHORT_FACT);
   CHECK_STR(jstr(m, "state"), "superseded");
   CHECK(has(jstr(m, "state_reason"), "more detailed restatement"));
   CHECK_INT(jint(m, "head"), jint(r, "id"));
   CHECK_INT(total(), 1);
-  /* It takes over what the shorter one had. */
+  /* It inherits the key of the shorter one. */
   CHECK_INT(jint(OK("get", "backup"), "id"), jint(r, "id"));
 }
 
@@ -98,7 +98,7 @@ TEST(a_shorter_restatement_is_skipped) {
   CHECK_INT(total(), 1);
 }
 
-TEST(a_restated_rule_is_never_replaced_by_itself) {
+TEST(a_more_detailed_rule_does_not_supersede) {
   int64_t id = STORE("--kind", "rule", SHORT_FACT);
   yyjson_val *r = OK("remember", "--kind", "rule", LONG_FACT);
   CHECK_STR(jstr(r, "action"), "skipped");
@@ -106,7 +106,7 @@ TEST(a_restated_rule_is_never_replaced_by_itself) {
   CHECK_STR(memory_state(id), "active");
 }
 
-/* ---- near ---- */
+/* ---- near matches ---- */
 
 #define RULE "Never deploy the payment service on a Friday"
 #define NEAR_RULE "Never deploy the payment service or the billing jobs on a Friday evening"
@@ -124,14 +124,14 @@ TEST(a_near_rule_is_refused_with_a_call_that_works) {
   CHECK_STR(jstr(r, "kind"), "rule");
 }
 
-TEST(a_near_rule_that_is_something_else) {
+TEST(a_near_rule_can_be_declared_distinct) {
   int64_t id = STORE("--kind", "rule", RULE);
   yyjson_val *e = REFUSED("duplicate", "remember", "--kind", "rule", NEAR_RULE);
   CHECK(has(jstr(e, "fix"), textf("--distinct-from %s", num(id))));
   int64_t other = STORE("--kind", "rule", "--distinct-from", num(id), NEAR_RULE);
   CHECK_STR(memory_state(id), "active");
   CHECK_STR(memory_state(other), "active");
-  /* Known by uid too. */
+  /* A uid works too. */
   OK("forget", num(other), "--reason", "again");
   STORE("--kind", "rule", "--distinct-from", cstr(jstr(OK("get", num(id)), "uid")), NEAR_RULE);
 }
@@ -146,7 +146,7 @@ TEST(a_near_fact_is_stored_with_a_warning) {
   CHECK_STR(jstr(w, "memories[0].headline"), "The mail server of the office is in the basement next to the boiler");
   double similarity = jnum(w, "memories[0].similarity");
   CHECK(similarity >= 0.75 && similarity < 0.92);
-  /* Keep both, supersede, or forget. */
+  /* The fix offers three choices: keep both, supersede, or forget. */
   CHECK(has(jstr(w, "fix"), "keep both"));
   CHECK(has(jstr(w, "fix"), textf("cairn supersede %s ", num(id))));
   CHECK(has(jstr(w, "fix"), textf("cairn forget %s ", num(id))));
@@ -165,7 +165,7 @@ TEST(near_incidents_and_tasks_are_stored_with_a_warning) {
   }
 }
 
-TEST(something_else_gives_no_warning) {
+TEST(an_unrelated_fact_gives_no_warning) {
   STORE("The mail server of the office is in the basement next to the boiler");
   CHECK(!warning(OK("remember", "Giraffes sleep standing up for about two hours"), "contradiction"));
 }
@@ -201,7 +201,7 @@ TEST(a_changed_detail_is_an_update_and_never_a_duplicate) {
   }
 }
 
-TEST(a_rule_that_contradicts_another_is_refused_too) {
+TEST(a_contradicting_rule_is_refused) {
   int64_t id = STORE("--kind", "rule", "Requests time out after 30 seconds in every service");
   yyjson_val *e = REFUSED_AT("duplicate", "duplicate", "remember", "--kind", "rule",
                              "Requests time out after 60 seconds in every service");
@@ -210,11 +210,11 @@ TEST(a_rule_that_contradicts_another_is_refused_too) {
   CHECK_STR(memory_state(id), "superseded");
 }
 
-/* ---- among which memories ---- */
+/* ---- which memories are compared ---- */
 
 #define FACT "The harbour office closes its shutters when the siren sounds"
 
-TEST(other_kinds_do_not_count) {
+TEST(other_kinds_are_not_compared) {
   STORE("--kind", "fact", FACT);
   STORE("--kind", "incident", FACT);
   STORE("--kind", "rule", FACT);
@@ -227,16 +227,16 @@ TEST(other_projects_do_not_count) {
   yyjson_val *r = OK("remember", "--project", "b", FACT);
   CHECK_STR(jstr(r, "action"), "stored");
   CHECK(!warning(r, "contradiction") && !warning(r, "duplicate"));
-  r = OK("remember", FACT); /* global: sees no project */
+  r = OK("remember", FACT); /* global writes are not compared with projects */
   CHECK_STR(jstr(r, "action"), "stored");
   CHECK_INT(total(), 3);
-  /* A longer text in one project never replaces the memory of another. */
+  /* A longer text in one project never supersedes a memory of another. */
   r = OK("remember", "--project", "b", FACT " twice a day");
   CHECK(jint(r, "id") != a);
   CHECK_STR(memory_state(a), "active");
 }
 
-TEST(global_memories_count_in_every_project) {
+TEST(global_memories_are_compared_in_every_project) {
   int64_t id = STORE(FACT);
   yyjson_val *r = OK("remember", "--project", "a", FACT);
   CHECK_STR(jstr(r, "action"), "skipped");
@@ -255,13 +255,13 @@ TEST(a_more_detailed_fact_of_a_project_leaves_the_global_one_to_the_others) {
 TEST(retired_memories_do_not_count) {
   int64_t id = STORE(FACT);
   yyjson_val *r = OK("supersede", num(id), "--reason", "rebuilt", "Giraffes sleep standing up for about two hours");
-  int64_t again = STORE(FACT); /* the superseded one is out of sight */
+  int64_t again = STORE(FACT); /* the superseded one is not compared */
   CHECK(again != id && again != jint(r, "id"));
   OK("forget", num(again), "--reason", "test");
   STORE(FACT);
 }
 
-TEST(expired_memories_do_not_count) {
+TEST(expired_memories_are_not_compared) {
   STORE("--ttl", "1h", FACT);
   cli_day(1);
   STORE(FACT);
@@ -278,7 +278,7 @@ TEST(the_memory_that_is_superseded_does_not_count) {
   CHECK(!warning(r, "contradiction"));
 }
 
-TEST(done_tasks_do_not_stand_in_the_way) {
+TEST(done_tasks_are_not_compared) {
   int64_t id = ADD_TASK("Water the plants in the corridor");
   CHECK_STR(jstr(OK("task", "add", "Water the plants in the corridor"), "action"), "skipped");
   OK("task", "status", num(id), "done");

@@ -1,8 +1,8 @@
-/* test_gate.c: the write gate from outside: what it takes, what it refuses and at which step, and that a refusal leaves
- * no trace; secrets, duplicates and contradictions included. */
+/* test_gate.c: the write gate: what it accepts, what it refuses and at which step. A refusal leaves no trace. Includes
+ * secrets, duplicates and contradictions. */
 #include "support/cli.h"
 
-/* A store that holds something, so that "unchanged" means something. */
+/* A nonempty store, so that "unchanged" is a real check. */
 static void begin(void) { STORE("The kettle in the office kitchen whistles"); }
 
 /* ---- step 1: kind and type ---- */
@@ -11,7 +11,7 @@ struct known_type {
   const char *name, *kind, *stored, *severity, *delivery, *text;
 };
 
-/* Section 1.1 of the specification, with a text for each that resembles no other. */
+/* Section 1.1 of the specification, with a distinct text for each type. */
 static const struct known_type known_types[] = {
     {"rule", "rule", "rule", "pattern", "on_demand", "Branches are named after their ticket"},
     {"guardrail", "rule", "rule", "blocker", "on_demand", "Never delete customer invoices"},
@@ -74,7 +74,7 @@ TEST(every_type_and_alias_can_be_written_and_filtered, .seconds = 40, .slow = tr
     CHECK(jpos(OK("search", t->text, "--type", t->name), "results", ids[i]) >= 0);
     CHECK(jpos(OK("list", "--kind", t->kind, "--limit", "100"), "memories", ids[i]) >= 0);
   }
-  /* A shorthand filters by what it stands for. */
+  /* An alias filters by the fields it sets. */
   CHECK_INT(jint(OK("list", "--type", "guardrail"), "total"), 1);
   CHECK_INT(jint(OK("list", "--type", "bootstrap"), "total"), 1);
   CHECK_HEALTHY();
@@ -86,13 +86,13 @@ TEST(kind_and_type_must_be_known_and_agree) {
   yyjson_val *e = REFUSED_AT("type", "refused", "remember", "--kind", "rule", "--type", "decision", "We use teal");
   CHECK(has(jstr(e, "message"), "fact"));
   CHECK(has(jstr(e, "fix"), "decision"));
-  /* What it says to do succeeds: the kind is dropped. */
+  /* The suggested fix succeeds: omit the kind. */
   STORE("--type", "decision", "We use teal");
   REFUSED_AT("type", "refused", "list", "--type", "gossip");
   REFUSED_AT("type", "refused", "search", "--type", "gossip", "x");
 }
 
-TEST(kind_alone_gives_its_plain_type) {
+TEST(kind_without_type_gives_the_plain_type) {
   static const char *const kinds[] = {"rule", "fact", "incident", "task"};
   for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
     yyjson_val *r = OK("remember", "--kind", kinds[i], words(kinds[i], 5));
@@ -102,7 +102,7 @@ TEST(kind_alone_gives_its_plain_type) {
   CHECK_STR(jstr(OK("remember", "Neither kind nor type was said"), "kind"), "fact");
 }
 
-/* ---- step 2: severity, and fields of one kind alone ---- */
+/* ---- step 2: severity, and fields of one kind ---- */
 
 TEST(severity_belongs_to_rules) {
   begin();
@@ -149,7 +149,7 @@ TEST(weight_and_times) {
 
 /* ---- step 3: headline ---- */
 
-TEST(headline_of_15_words_and_of_16) {
+TEST(headline_of_15_words_is_accepted_and_of_16_refused) {
   begin();
   yyjson_val *e = REFUSED_AT("headline", "refused", "remember", "--headline", words("h", 16), "Sixteen are too many");
   CHECK(has(jstr(e, "message"), "16"));
@@ -157,7 +157,7 @@ TEST(headline_of_15_words_and_of_16) {
   CHECK(has(jstr(e, "fix"), "--headline"));
   int64_t id = STORE("--headline", words("h", 15), "Fifteen are allowed");
   CHECK_STR(jstr(OK("get", num(id)), "headline"), words("h", 15));
-  /* Words count, not blanks. */
+  /* Words are counted, not blanks. */
   id = STORE("--headline", " a  b c d e f g h i j k l m n   o ", "Blanks do not count");
   CHECK_STR(jstr(OK("get", num(id)), "headline"), "a b c d e f g h i j k l m n o");
 }
@@ -168,24 +168,24 @@ TEST(headline_needs_a_letter) {
   REFUSED_AT("headline", "refused", "remember", "--headline", "!?", "Nor do marks");
   REFUSED_AT("headline", "refused", "remember", "--headline", "\xf0\x9f\x8e\x89", "Nor does a picture");
   REFUSED_AT("headline", "refused", "remember", "12345 67890");
-  /* Letters of any script are letters. */
+  /* Letters of any script count. */
   STORE("--headline", "\xd0\x9f\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82", "A greeting in Russian");
   STORE("--headline", "\xe6\x9d\xb1\xe4\xba\xac", "A city in Japan");
 }
 
-TEST(assist_derives_the_headline_and_says_so) {
+TEST(assist_mode_derives_the_headline_and_warns) {
   yyjson_val *r = OK("remember", "The tower clock is slow. Nobody has wound it since May.");
   CHECK_STR(jstr(r, "headline"), "The tower clock is slow");
   CHECK(warning(r, "headline_derived"));
   r = OK("remember", words("long", 40));
   CHECK(warning(r, "headline_derived"));
   CHECK(!warning(OK("remember", "--headline", "Given", "A headline was given here"), "headline_derived"));
-  /* At most 15 words, wherever it was cut. */
+  /* At most 15 words, even if truncated. */
   int64_t blanks = sql_number("SELECT max(length(headline) - length(replace(headline, ' ', ''))) FROM memory");
   CHECK(blanks <= 14);
 }
 
-TEST(strict_refuses_a_missing_headline_and_long_facts) {
+TEST(strict_mode_refuses_a_missing_headline_and_long_facts) {
   begin();
   OK("config", "gate.mode", "strict");
   yyjson_val *e = REFUSED_AT("headline", "refused", "remember", "The tower clock is slow. Nobody winds it.");
@@ -194,14 +194,14 @@ TEST(strict_refuses_a_missing_headline_and_long_facts) {
   e = REFUSED_AT("atomic", "refused", "remember", "--headline", "Long", words("w", 401));
   CHECK(has(jstr(e, "message"), "401"));
   STORE("--headline", "Long enough", words("w", 400));
-  /* The variable of the environment counts more than the store. */
+  /* The environment variable overrides the store's setting. */
   cli_set("CAIRN_GATE_MODE=assist");
   CHECK(warning(OK("remember", "A headline is derived again"), "headline_derived"));
 }
 
 /* ---- step 4: one idea ---- */
 
-TEST(rules_incidents_and_tasks_hold_400_words) {
+TEST(rules_incidents_and_tasks_are_limited_to_400_words) {
   static const char *const kinds[] = {"rule", "incident", "task"};
   begin();
   for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -227,7 +227,7 @@ TEST(a_longer_fact_is_stored_in_chunks_with_a_warning) {
   CHECK_HEALTHY();
 }
 
-/* Text of exactly n bytes without a blank at its end. */
+/* Text of exactly n bytes that does not end with a blank. */
 static struct str text_of_bytes(size_t n) {
   static struct arena a;
   struct buf b = BUF(&a);
@@ -237,7 +237,7 @@ static struct str text_of_bytes(size_t n) {
   return (struct str){b.p, n};
 }
 
-TEST(a_fact_of_a_million_bytes_and_one_byte_more, .slow = true) {
+TEST(a_fact_is_limited_to_a_million_bytes, .slow = true) {
   begin();
   REFUSED_AT_FED("atomic", "too_large", text_of_bytes(1000001), "remember", "--headline", "Too large", "-");
   yyjson_val *r = OK_FED(text_of_bytes(1000000), "remember", "--headline", "Just right", "-");
@@ -258,7 +258,7 @@ TEST(stacked_markers) {
   STORE("An update of the map is planned, and another update later, without any colon");
 }
 
-TEST(no_text_at_all) {
+TEST(empty_text_is_refused) {
   begin();
   REFUSED_AT("atomic", "refused", "remember", "--headline", "Nothing behind it", "");
   REFUSED_AT("atomic", "refused", "remember", "--headline", "Nothing behind it", " \n\t ");
@@ -267,7 +267,7 @@ TEST(no_text_at_all) {
 
 /* ---- suggestions and metadata ---- */
 
-TEST(a_text_that_reads_like_another_type_is_stored_as_asked) {
+TEST(a_text_that_reads_like_another_type_keeps_the_given_type) {
   yyjson_val *r = OK("remember", "--kind", "fact", "We decided to use Postgres because it is boring.");
   CHECK_STR(jstr(r, "action"), "stored");
   CHECK_STR(jstr(r, "type"), "fact");
@@ -294,7 +294,7 @@ TEST(metadata_is_given_or_extracted) {
   CHECK_INT(jint(OK("list", "--person", "Maria"), "total"), 1);
   CHECK_INT(jlen(OK("search", "changelog", "--tag", "given"), "results"), 1);
   CHECK_INT(jlen(OK("search", "changelog", "--person", "nobody"), "results"), 0);
-  /* A rule says "must" for ever; nothing in it waits to be done. */
+  /* "must" in a rule is not an action item. */
   id = STORE("--kind", "rule", "You must wear a helmet");
   CHECK(!jget(OK("get", num(id)), "action_items"));
 }
@@ -314,10 +314,10 @@ TEST(keys) {
   CHECK_INT(jint(OK("get", textf("k%0199d", 0)), "id"), id);
 }
 
-TEST(an_active_key_needs_a_reason) {
+TEST(replacing_an_active_key_needs_a_reason) {
   int64_t id = STORE("--key", "auth", "--headline", "Sessions use cookies", "Sessions are kept in signed cookies.");
   yyjson_val *e = REFUSED_AT("key", "conflict", "remember", "--key", "auth", "Tokens replaced the cookies entirely");
-  CHECK(has(jstr(e, "message"), "Sessions use cookies")); /* the current entry is shown */
+  CHECK(has(jstr(e, "message"), "Sessions use cookies")); /* shows the current entry */
   CHECK(has(jstr(e, "message"), num(id)));
   CHECK(has(jstr(e, "fix"), "--reason"));
   yyjson_val *r =
@@ -326,11 +326,11 @@ TEST(an_active_key_needs_a_reason) {
   CHECK_INT(jint(r, "supersedes"), id);
   CHECK_INT(jint(OK("get", "auth"), "id"), jint(r, "id"));
   CHECK_STR(memory_state(id), "superseded");
-  /* The same text again under its key is no change. */
+  /* Storing the same text under its key again changes nothing. */
   CHECK_STR(jstr(OK("remember", "--key", "auth", "Tokens replaced the cookies entirely"), "action"), "skipped");
 }
 
-TEST(a_key_is_unique_in_its_project_alone) {
+TEST(a_key_is_unique_within_its_project) {
   int64_t global = STORE("--key", "port", "Outside it is 5432");
   int64_t a = STORE("--project", "a", "--key", "port", "Alpha listens on six thousand");
   int64_t b = STORE("--project", "b", "--key", "port", "Beta uses a unix socket instead");
@@ -343,7 +343,7 @@ TEST(a_key_is_unique_in_its_project_alone) {
   STORE("--project", "a", "--key", "port", "Gamma took over the name");
 }
 
-TEST(a_key_is_free_again_after_its_time) {
+TEST(a_key_is_free_after_expiry) {
   int64_t old = STORE("--key", "lunch", "--ttl", "1h", "Soup today");
   cli_day(1);
   int64_t now = STORE("--key", "lunch", "Pancakes and blueberries");
@@ -391,7 +391,7 @@ TEST(an_idempotency_key_of_a_correction_and_of_a_task) {
   CHECK_INT(jint(OK("list", "--kind", "task"), "total"), 1);
 }
 
-TEST(a_batch_takes_the_good_lines_and_names_the_bad) {
+TEST(a_batch_stores_good_lines_and_reports_bad_ones) {
   struct str batch = STR("{\"text\":\"Sheep graze behind the church\",\"tags\":[\"farm\"]}\n"
                          "{\"text\":\"Something\",\"kind\":\"rumour\"}\n"
                          "\n"
@@ -402,7 +402,7 @@ TEST(a_batch_takes_the_good_lines_and_names_the_bad) {
   struct run r = CAIRN_FED(batch, "remember", "--batch", "-", "--json");
   CHECK(r.exit_code > 0);
   struct json_lines l = lines_of(r.out);
-  CHECK_INT(l.n, 6); /* one for each line that holds something */
+  CHECK_INT(l.n, 6); /* one per nonempty line */
   CHECK_STR(jstr(l.v[0], "action"), "stored");
   CHECK(jget(l.v[1], "error.message") && jget(l.v[2], "error.message"));
   CHECK_INT(jint(l.v[1], "line"), 2);

@@ -1,4 +1,4 @@
-/* test_graph.c: the knowledge graph from outside: what is stored, shown, corrected and taken back. */
+/* test_graph.c: the knowledge graph: stored, read, corrected, undone, exported. */
 #include "support/cli.h"
 
 #define ALICE                                                                                                          \
@@ -32,7 +32,7 @@ TEST(creating_again_changes_nothing) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(a_deleted_entity_comes_back_with_its_relations) {
+TEST(undo_restores_a_deleted_entity_with_its_relations) {
   OK("graph", "create", ALICE, ACME, WORKS);
   struct str before = jstr(OK("graph", "read"), "entities[0].name");
   yyjson_val *r = OK("graph", "delete", "--entity", "Alice");
@@ -45,7 +45,7 @@ TEST(a_deleted_entity_comes_back_with_its_relations) {
   CHECK_STR(jstr(r, "relations[0].relationType"), "works at");
 }
 
-TEST(what_faded_is_still_in_the_graph) {
+TEST(faded_memories_stay_in_the_graph) {
   OK("graph", "create", ALICE);
   cli_day(60);
   OK("maintain");
@@ -54,7 +54,7 @@ TEST(what_faded_is_still_in_the_graph) {
   CHECK_INT(jlen(OK("graph", "create", ALICE), "entities"), 0);
 }
 
-TEST(many_at_once_are_embedded_later) {
+TEST(many_observations_are_embedded_later) {
   static struct arena scratch; /* lives as long as the test */
   struct buf line = BUF(&scratch);
   buf_adds(&line, "{\"type\":\"entity\",\"name\":\"Log\",\"entityType\":\"journal\",\"observations\":[");
@@ -68,7 +68,7 @@ TEST(many_at_once_are_embedded_later) {
   CHECK_HEALTHY();
 }
 
-TEST(projects_have_graphs_of_their_own) {
+TEST(projects_have_separate_graphs) {
   OK("graph", "create", ALICE, "--project", "one");
   CHECK_INT(jlen(OK("graph", "read", "--project", "two"), "entities"), 0);
   OK("graph", "create", "{\"type\":\"entity\",\"name\":\"Alice\",\"entityType\":\"cat\",\"observations\":[\"Purrs\"]}",
@@ -77,7 +77,7 @@ TEST(projects_have_graphs_of_their_own) {
   CHECK_STR(jstr(OK("graph", "read", "--project", "one"), "entities[0].entityType"), "person");
 }
 
-TEST(an_export_brings_the_graph_back) {
+TEST(an_export_restores_the_graph) {
   OK("graph", "create", ALICE, ACME, WORKS);
   const char *path = path_join(NULL, "all.jsonl");
   CHECK_INT(CAIRN("export", path).exit_code, 0);

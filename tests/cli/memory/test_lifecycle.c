@@ -1,5 +1,5 @@
-/* test_lifecycle.c: what time and use do to memories, with a clock that the tests move: fading, revival, archive,
- * expiry, staleness, and the part of weight, ratings and use in the order of results. */
+/* test_lifecycle.c: how time and use affect memories, with a fake clock: fading, revival, archive, expiry, staleness,
+ * and the effect of weight, ratings and use on ranking. */
 #include "support/cli.h"
 
 static yyjson_val *maintain_at(double day) {
@@ -16,7 +16,7 @@ static void check_nothing_done(yyjson_val *r) {
 
 /* ---- fading: retention 2^(-days / 7) falls below 0.1 after 7 * log2(10) = 23.25 days ---- */
 
-TEST(a_fact_fades_after_23_days_and_a_quarter) {
+TEST(a_fact_fades_after_23_25_days) {
   int64_t fact = STORE("--type", "fact", "Parsley grows in pots");
   int64_t context = STORE("--type", "context", "The garden is being replanted");
   check_nothing_done(maintain_at(22));
@@ -29,7 +29,7 @@ TEST(a_fact_fades_after_23_days_and_a_quarter) {
   CHECK_STR(memory_state(context), "faded");
   yyjson_val *m = jget(OK("list", "--state", "faded"), "memories[0]");
   CHECK(m);
-  CHECK(jget(m, "state_reason")); /* a state always has its reason */
+  CHECK(jget(m, "state_reason")); /* every state has a reason */
 }
 
 TEST(other_facts_rules_and_tasks_do_not_fade) {
@@ -46,7 +46,7 @@ TEST(other_facts_rules_and_tasks_do_not_fade) {
   }
 }
 
-TEST(what_is_delivered_by_itself_does_not_fade) {
+TEST(pinned_and_boot_memories_do_not_fade) {
   int64_t pinned = STORE("Parsley grows in pots"), boot = STORE("--delivery", "boot", "The cellar floods in March");
   OK("pin", num(pinned));
   check_nothing_done(maintain_at(60));
@@ -54,7 +54,7 @@ TEST(what_is_delivered_by_itself_does_not_fade) {
   CHECK_STR(memory_state(boot), "active");
 }
 
-TEST(use_puts_fading_off) {
+TEST(use_delays_fading) {
   int64_t used = STORE("Parsley grows in pots"), unused = STORE("Quince jam needs an hour");
   cli_day(15);
   OK("get", num(used));
@@ -65,7 +65,7 @@ TEST(use_puts_fading_off) {
   CHECK_INT(jint(maintain_at(39), "faded"), 1);
 }
 
-TEST(a_faded_memory_appears_last_and_marked_when_there_is_room) {
+TEST(a_faded_memory_is_labelled_and_ranks_last) {
   int64_t faded = STORE("Parsley grows in pots on the balcony");
   maintain_at(24);
   int64_t active = STORE("Somebody stole parsley from the shop");
@@ -78,10 +78,10 @@ TEST(a_faded_memory_appears_last_and_marked_when_there_is_room) {
   CHECK_INT(jlen(r, "results"), 1);
   CHECK_INT(jint(r, "results[0].id"), active);
   CHECK_INT(jpos(OK("list"), "memories", faded), -1);
-  CHECK_STR(memory_state(faded), "faded"); /* to be found is not to be used */
+  CHECK_STR(memory_state(faded), "faded"); /* a search hit is not an access */
 }
 
-TEST(get_revives_what_has_faded) {
+TEST(get_revives_a_faded_memory) {
   int64_t id = STORE("Parsley grows in pots");
   maintain_at(24);
   yyjson_val *m = OK("get", num(id));
@@ -89,7 +89,7 @@ TEST(get_revives_what_has_faded) {
   CHECK(!jget(m, "banner"));
   CHECK_STR(memory_state(id), "active");
   CHECK_INT(jpos(OK("list"), "memories", id), 0);
-  check_nothing_done(maintain_at(47)); /* its clock starts again */
+  check_nothing_done(maintain_at(47)); /* its clock restarts */
   CHECK_INT(jint(maintain_at(48), "faded"), 1);
 }
 
@@ -114,7 +114,7 @@ TEST(a_faded_memory_whose_key_was_taken_is_still_shown) {
   int64_t old = STORE("--key", "herb", "Parsley grows in pots");
   maintain_at(24);
   int64_t now = STORE("--key", "herb", "Only thyme is left");
-  yyjson_val *m = OK("get", num(old)); /* reading never fails */
+  yyjson_val *m = OK("get", num(old)); /* get still succeeds */
   CHECK_STR(jstr(m, "body"), "Parsley grows in pots");
   CHECK_STR(jstr(m, "state"), "faded");
   CHECK_INT(jint(OK("get", "herb"), "id"), now);
@@ -133,7 +133,7 @@ TEST(an_incident_is_archived_after_90_days_without_access) {
   CHECK_INT(jint(maintain_at(91), "archived"), 4);
   CHECK_STR(memory_state(1), "active");
   CHECK_INT(jint(maintain_at(121), "archived"), 1);
-  /* Searchable, never at boot. */
+  /* Found by search, not shown at boot. */
   yyjson_val *r = OK("search", words("meeting", 7));
   CHECK_INT(jpos(r, "results", 4), 0);
   CHECK_STR(jstr(r, "results[0].state"), "archived");
@@ -143,7 +143,7 @@ TEST(an_incident_is_archived_after_90_days_without_access) {
 
 /* ---- expiry ---- */
 
-TEST(expiry_shows_at_once_even_before_maintenance) {
+TEST(expired_memories_are_hidden_before_maintenance) {
   int64_t id = STORE("--ttl", "7d", "--type", "decision", "Rosemary is cheap this week");
   cli_day(6.9);
   CHECK_INT(jpos(OK("list"), "memories", id), 0);
@@ -159,7 +159,7 @@ TEST(expiry_shows_at_once_even_before_maintenance) {
   CHECK_STR(jstr(OK("get", num(id)), "state"), "expired");
 }
 
-TEST(a_rule_with_a_time_to_live_expires_too) {
+TEST(a_rule_with_a_ttl_expires) {
   int64_t id = STORE("--kind", "rule", "--ttl", "24h", "Nobody deploys today");
   CHECK_INT(jint(maintain_at(2), "expired"), 1);
   CHECK_STR(memory_state(id), "expired");
@@ -179,7 +179,7 @@ TEST(a_page_is_full_although_expired_ones_are_in_between) {
 
 /* ---- staleness ---- */
 
-TEST(a_task_that_nobody_touches_goes_stale) {
+TEST(an_untouched_task_goes_stale) {
   int64_t left = ADD_TASK("Sharpen the kitchen knives"), touched = ADD_TASK("Oil the garden gate");
   int64_t claimed = ADD_TASK("Repair the roof"), done = ADD_TASK("Sweep the yard");
   OK("task", "claim", num(claimed));
@@ -195,7 +195,7 @@ TEST(a_task_that_nobody_touches_goes_stale) {
   CHECK_STR(memory_state(left), "active");
   CHECK_INT(jpos(OK("task", "list"), "tasks", left), -1);
   CHECK_INT(jpos(OK("task", "list", "--status", "stale"), "tasks", left), 0);
-  OK("task", "status", num(left), "open"); /* and can be taken up again */
+  OK("task", "status", num(left), "open"); /* a stale task can be reopened */
   CHECK(jpos(OK("task", "ready"), "tasks", left) >= 0);
   check_nothing_done(OK("maintain"));
 }
@@ -218,7 +218,7 @@ TEST(maintenance_is_idempotent) {
   check_nothing_done(r);
   CHECK_INT(jint(r, "embedded"), 0);
   CHECK_INT(sql_number("SELECT count(*) FROM txn"), txns);
-  CHECK_UNCHANGED(before); /* the clock stands still, so even its note of the last run is the same */
+  CHECK_UNCHANGED(before); /* the clock does not move, so even the time of the last run is unchanged */
 }
 
 TEST(maintenance_never_undoes_another_reason) {
@@ -234,7 +234,7 @@ TEST(maintenance_never_undoes_another_reason) {
   CHECK_STR(sql_string(states), cstr(before));
 }
 
-TEST(maintenance_says_what_it_did_in_the_log) {
+TEST(maintenance_logs_its_changes) {
   int64_t id = STORE("Parsley grows in pots");
   int64_t seq = last_seq();
   yyjson_val *r = maintain_at(24);
@@ -250,18 +250,18 @@ TEST(maintenance_says_what_it_did_in_the_log) {
 TEST(maintenance_embeds_what_was_deferred) {
   int64_t id = STORE("--defer-embedding", "Parsley grows in pots");
   CHECK_INT(jint(OK("stats"), "embedded.done"), 0);
-  CHECK_INT(jpos(OK("search", "parsley"), "results", id), 0); /* found by its words meanwhile */
+  CHECK_INT(jpos(OK("search", "parsley"), "results", id), 0); /* full-text search finds it meanwhile */
   CHECK_INT(jint(OK("maintain"), "embedded"), 1);
   CHECK_INT(jint(OK("stats"), "embedded.done"), 1);
   CHECK_STR(jstr(OK("search", "parsley"), "results[0].source"), "hybrid");
   CHECK_INT(jint(OK("maintain"), "embedded"), 0);
 }
 
-TEST(maintenance_runs_by_itself_once_a_day) {
+TEST(writes_run_maintenance_once_a_day) {
   cli_set("CAIRN_NO_MAINTAIN");
   int64_t id = STORE("Parsley grows in pots");
   cli_day(30);
-  STORE("Quince jam needs an hour"); /* whoever writes notices */
+  STORE("Quince jam needs an hour"); /* any write triggers it */
   CHECK_STR(memory_state(id), "faded");
   CHECK_STR(jstr(OK("stats"), "maintained_at"), cli_time(30));
   int64_t next = STORE("--ttl", "1h", "Rosemary is cheap today");
@@ -276,7 +276,7 @@ TEST(maintenance_runs_by_itself_once_a_day) {
 
 /* ---- ranking ---- */
 
-/* Two memories that the words of a query like equally; the older id wins a tie. */
+/* Two memories that match a query equally; the lower id wins a tie. */
 static void store_pair(int64_t *ret_first, int64_t *ret_second) {
   *ret_first = STORE("--type", "note", "Pears ripen in the western orchard");
   *ret_second = STORE("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
@@ -318,7 +318,7 @@ TEST(weight_changes_the_order) {
   check_order("pears orchard", b, a);
 }
 
-TEST(age_changes_the_order_but_not_of_rules) {
+TEST(age_changes_the_order_except_for_rules) {
   int64_t a = STORE("--type", "note", "Pears ripen in the western orchard");
   int64_t rule = STORE("--kind", "rule", "Plums are picked in the northern orchard");
   cli_day(60);
@@ -329,7 +329,7 @@ TEST(age_changes_the_order_but_not_of_rules) {
   CHECK(jpos(r, "results", rule) >= 0 && jpos(r, "results", other) >= 0);
   for (int i = 0; i < 2; i++)
     CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", i)), 1.0, 1e-9);
-  r = OK("search", "pears orchard", "--explain", "--type", "note"); /* half life 30 days: a quarter is left */
+  r = OK("search", "pears orchard", "--explain", "--type", "note"); /* two half-lives of 30 days: a quarter is left */
   CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", a))), 0.25, 1e-6);
   CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", b))), 1.0, 1e-6);
 }
@@ -343,7 +343,7 @@ TEST(a_new_memory_that_nobody_read_is_not_old) {
   check_order("pears orchard", b, a);
 }
 
-TEST(searching_is_not_using) {
+TEST(a_search_is_not_an_access) {
   int64_t id = STORE("Parsley grows in pots");
   for (int i = 0; i < 3; i++)
     OK("search", "parsley");

@@ -1,8 +1,8 @@
-/* test_list.c: lists page by page: a cursor goes on behind a place, whatever has happened to what stood there; and the
- * hash by which a version of a memory is known. */
+/* test_list.c: pagination of lists, with cursors that stay valid after their memory is gone; and the hash that
+ * identifies a version of a memory. */
 #include "support/cli.h"
 
-/* The ids of all pages of a command, each of this size. */
+/* Collects the ids of all pages of a command. */
 static size_t walk(const char *const *command, const char *member, const char *limit, int64_t *ret_ids, size_t most) {
   const char *cursor = NULL;
   size_t n = 0;
@@ -36,7 +36,7 @@ static void store_some(int count) {
 
 TEST(pages_of_any_size_give_the_whole_list) {
   int64_t ids[16];
-  store_some(7); /* all at the same moment: the id alone tells them apart */
+  store_some(7); /* same timestamp: ordered by id */
   static const char *const sizes[] = {"1", "2", "3", "6", "7", "8"};
   for (size_t s = 0; s < ARRAY_LEN(sizes); s++) {
     test_note("pages of %s", sizes[s]);
@@ -46,10 +46,10 @@ TEST(pages_of_any_size_give_the_whole_list) {
   }
 }
 
-TEST(a_cursor_stands_when_its_memory_is_gone) {
+TEST(a_cursor_stays_valid_after_its_memory_is_gone) {
   store_some(5);
   const char *cursor = cstr(jstr(OK("list", "--limit", "2"), "next_cursor"));
-  OK("purge", "4", "--confirm"); /* the last one of that page */
+  OK("purge", "4", "--confirm"); /* the last one on that page */
   OK("forget", "3", "--reason", "test");
   cli_day(1);
   STORE("A new one, which comes too late");
@@ -57,11 +57,11 @@ TEST(a_cursor_stands_when_its_memory_is_gone) {
   CHECK_INT(jlen(r, "memories"), 2);
   CHECK_INT(jint(r, "memories[0].id"), 2);
   CHECK_INT(jint(r, "memories[1].id"), 1);
-  CHECK_INT(jint(r, "total"), 4); /* of the whole list */
+  CHECK_INT(jint(r, "total"), 4); /* counts the whole list */
   CHECK(!jget(r, "next_cursor"));
 }
 
-TEST(what_is_no_cursor_is_refused) {
+TEST(invalid_cursors_are_refused) {
   static const char *const bad[] = {"",       "x",           "1",       "0.1",    "0.1.0", "0.1.-1",
                                     "3.1.1",  "-1.1.1",      "0.1.1.1", "0.1.1.", "0..1",  "0.99999999999999999999.1",
                                     " 0.1.1", "0.1.1 OR 1=1"};
@@ -73,7 +73,7 @@ TEST(what_is_no_cursor_is_refused) {
   }
 }
 
-TEST(tasks_page_in_their_order) {
+TEST(pages_of_tasks_keep_the_task_order) {
   static const char *const ranks[] = {"low", "high", "medium", "high", "low"};
   static const int64_t want[] = {2, 4, 3, 1, 5};
   int64_t ids[8];
@@ -84,7 +84,7 @@ TEST(tasks_page_in_their_order) {
     CHECK_INT(ids[i], want[i]);
 }
 
-TEST(a_project_can_be_listed_without_the_global_memories) {
+TEST(global_memories_can_be_excluded_from_a_project_list) {
   STORE("A global fact about everything");
   int64_t mine = STORE("--project", "web", "The web project uses port 8080");
   CHECK_INT(jlen(OK("list", "--project", "web"), "memories"), 2);
@@ -94,14 +94,14 @@ TEST(a_project_can_be_listed_without_the_global_memories) {
   CHECK_INT(jint(r, "memories[0].id"), mine);
   CHECK_STR(jstr(r, "memories[0].body"), "The web project uses port 8080");
   CHECK_INT(jlen(OK("list", "--project", "", "--own"), "memories"), 1);
-  CHECK_INT(jint(OK("get", num(mine), "--project", "web"), "access_count"), 0); /* a list is no access */
+  CHECK_INT(jint(OK("get", num(mine), "--project", "web"), "access_count"), 0); /* listing is not an access */
 }
 
 /* ---- the hash ---- */
 
 static const char *hash_of(int64_t id) { return cstr(jstr(OK("get", num(id)), "hash")); }
 
-TEST(the_hash_changes_with_the_memory_and_not_by_reading_it) {
+TEST(the_hash_changes_on_writes_and_not_on_reads) {
   int64_t id = STORE("Parsley grows in pots");
   const char *hash = hash_of(id);
   CHECK_INT(strlen(hash), 64);
@@ -120,7 +120,7 @@ TEST(the_hash_changes_with_the_memory_and_not_by_reading_it) {
     const char *args[5] = {0};
     memcpy(args, changes[i], sizeof(changes[i]));
     cli_ok(__FILE__, __LINE__, STR_NONE, args);
-    if (strcmp(changes[i][0], "promote") == 0) /* it was trusted before: nothing has changed but the time */
+    if (strcmp(changes[i][0], "promote") == 0) /* already trusted: only the timestamp changes */
       continue;
     CHECK(strcmp(hash_of(id), hash) != 0);
     hash = hash_of(id);

@@ -1,11 +1,10 @@
-/* test_removal.c: forget, purge and prune from outside: what leaves which view, what stays on disk, and what never
- * goes. */
+/* test_removal.c: forget, purge and prune: what they hide, what they delete, and what they never remove. */
 #include "embed/embed.h"
 #include "support/cli.h"
 
 /* ---- forget ---- */
 
-TEST(forget_takes_out_of_every_search_with_a_reason) {
+TEST(forget_hides_from_every_search_with_a_reason) {
   int64_t id = STORE("--type", "guardrail", "--tag", "sea", "The lighthouse is haunted by gulls");
   REFUSED("usage", "forget", num(id));
   REFUSED("usage", "forget", num(id), "--reason", " ");
@@ -16,7 +15,7 @@ TEST(forget_takes_out_of_every_search_with_a_reason) {
   CHECK_INT(jlen(OK("search", "lighthouse gulls", "--include-superseded"), "results"), 0);
   CHECK_INT(jint(OK("list"), "total"), 0);
   CHECK(!has(jstr(OK("boot"), "text"), "gulls"));
-  /* Kept for the record. */
+  /* Still readable by id and listed by state. */
   yyjson_val *m = OK("get", num(id));
   CHECK_STR(jstr(m, "state"), "forgotten");
   CHECK_STR(jstr(m, "state_reason"), "the gulls left");
@@ -32,13 +31,13 @@ TEST(forget_of_many_is_all_or_nothing) {
   r = OK("forget", num(a), "--reason", "again");
   CHECK_INT(jlen(r, "forgotten"), 0);
   CHECK_INT(jpos(r, "already", a), 0);
-  CHECK_STR(sql_string("SELECT state_reason FROM memory WHERE id = 1"), "eaten"); /* the first reason stays */
+  CHECK_STR(sql_string("SELECT state_reason FROM memory WHERE id = 1"), "eaten"); /* the first reason is kept */
 }
 
 /* ---- purge ---- */
 
-/* Words that occur nowhere else, that no stemmer shortens, and that share no beginning. Written with a capital, they
- * are in lower case only in the full-text index. */
+/* Words that occur nowhere else, that no stemmer shortens, and that share no prefix. They are capitalized here, so
+ * lower case occurs only in the full-text index. */
 #define BODY_WORD "Qwyzzlebrack"
 #define HEAD_WORD "Vorpalthrum"
 #define TAG_WORD "jabberwock"
@@ -64,7 +63,7 @@ static int64_t store_traces(void) {
   return id;
 }
 
-TEST(purge_needs_to_be_confirmed) {
+TEST(purge_needs_confirmation) {
   int64_t id = store_traces();
   yyjson_val *e = REFUSED("confirm", "purge", num(id));
   CHECK(has(jstr(e, "fix"), "--confirm"));
@@ -75,7 +74,7 @@ TEST(purge_leaves_no_trace) {
   int64_t id = store_traces();
   for (size_t i = 0; i < ARRAY_LEN(traces); i++) {
     test_note("before: %s", traces[i]);
-    CHECK(store_holds(traces[i])); /* the search sees what is there */
+    CHECK(store_holds(traces[i])); /* make sure that store_holds finds it */
   }
   yyjson_val *m = OK("get", num(id));
   struct str uid = jstr(m, "uid");
@@ -99,7 +98,7 @@ TEST(purge_leaves_no_trace) {
   CHECK_HEALTHY();
 }
 
-TEST(purge_takes_the_vector_too) {
+TEST(purge_deletes_the_vector) {
   static struct arena a;
   struct error err;
   struct str text = STR("On Monday the " BODY_WORD " went up in smoke");
@@ -110,16 +109,16 @@ TEST(purge_takes_the_vector_too) {
   STORE("Other memories lie around it, before");
   int64_t id = STORE(text.p);
   STORE("Other memories lie around it, behind, about tea");
-  CHECK(store_holds_bytes(bytes)); /* the search sees what is there */
+  CHECK(store_holds_bytes(bytes)); /* make sure that store_holds_bytes finds it */
   OK("purge", num(id), "--confirm");
   CHECK(!store_holds_bytes(bytes));
 }
 
-TEST(purge_of_a_text_that_others_were_warned_about) {
+TEST(purge_of_a_text_quoted_in_warnings) {
   int64_t id = STORE("The " HEAD_WORD " mail server of the office is in the basement next to the boiler");
   yyjson_val *r = OK("remember", "--idempotency-key", "near",
                      "The mail server of the office stands in the basement beside the old boiler");
-  CHECK(warning(r, "contradiction")); /* it shows the headline of the first */
+  CHECK(warning(r, "contradiction")); /* quotes the headline of the first */
   OK("purge", num(id), "--confirm");
   CHECK(!store_holds(HEAD_WORD));
 }
@@ -132,7 +131,7 @@ TEST(purge_after_superseding) {
   CHECK_STR(memory_state(id), "active");
   CHECK_INT(jlen(OK("history", num(id)), "chain"), 1);
   CHECK_HEALTHY();
-  /* The head of a chain: the older version stays retired. */
+  /* Purging the head of a chain leaves the older version retired. */
   int64_t head = jint(OK("supersede", num(id), "--reason", "burnt", "A " BODY_WORD " again"), "id");
   OK("purge", num(head), "--confirm");
   CHECK(!store_holds(BODY_WORD));
@@ -142,7 +141,7 @@ TEST(purge_after_superseding) {
   CHECK_HEALTHY();
 }
 
-TEST(purge_of_something_forgotten_or_pruned_before) {
+TEST(purge_of_a_forgotten_or_pruned_memory) {
   int64_t id = STORE("--headline", "The " HEAD_WORD, "A " BODY_WORD " was bought in spring");
   OK("forget", num(id), "--reason", "first hidden");
   OK("purge", num(id), "--confirm");
@@ -151,12 +150,12 @@ TEST(purge_of_something_forgotten_or_pruned_before) {
   struct str uid = jstr(OK("get", num(id)), "uid");
   cli_day(200);
   CHECK_INT(jlen(OK("prune", "--min-access", "5", "--apply"), "pruned"), 1);
-  CHECK(store_holds(BODY_WORD)); /* the log can bring it back */
+  CHECK(store_holds(BODY_WORD)); /* the log can restore it */
   OK("purge", cstr(uid), "--confirm");
   CHECK(!store_holds(BODY_WORD) && !store_holds(HEAD_WORD));
 }
 
-TEST(what_was_purged_stays_away) {
+TEST(import_does_not_restore_purged_memories) {
   int64_t id = STORE("--headline", "The " HEAD_WORD, "A " BODY_WORD " was bought in spring");
   STORE("Parsley grows in pots");
   const char *file = path_join(NULL, "export.jsonl");
@@ -171,7 +170,7 @@ TEST(what_was_purged_stays_away) {
 
 /* ---- prune ---- */
 
-TEST(prune_is_a_dry_run_unless_told_otherwise) {
+TEST(prune_is_a_dry_run_by_default) {
   int64_t id = STORE("Parsley grows in pots");
   cli_day(100);
   struct str before = snapshot();
@@ -196,7 +195,7 @@ TEST(prune_has_a_floor_of_30_days) {
   CHECK_INT(jlen(OK("prune", "--days", "30", "--apply"), "pruned"), 1);
 }
 
-TEST(prune_keeps_what_is_young_used_pinned_or_a_rule) {
+TEST(prune_keeps_young_used_and_pinned_memories_and_rules) {
   int64_t old = STORE("Parsley grows in pots");
   int64_t rule = STORE("--kind", "rule", "Close the windows at night");
   int64_t pinned = STORE("Quince jam needs an hour");
@@ -215,7 +214,7 @@ TEST(prune_keeps_what_is_young_used_pinned_or_a_rule) {
     CHECK_STR(memory_state(kept[i]), "active");
   REFUSED("not_found", "get", num(old));
   CHECK_HEALTHY();
-  /* How often something may have been read is for the caller to say. */
+  /* --min-access controls how often a pruned memory may have been read. */
   cli_day(300);
   CHECK(jpos(OK("prune", "--min-access", "1"), "would_prune", used) >= 0);
   CHECK_INT(jpos(OK("prune"), "would_prune", used), -1);
@@ -261,6 +260,6 @@ TEST(undo_brings_back_what_was_pruned) {
   CHECK_INT(jpos(OK("search", "parsley"), "results", id), 0);
   CHECK_INT(jpos(OK("search", "balcony"), "results", id), 0);
   CHECK_HEALTHY();
-  OK("maintain"); /* embeds what came back */
+  OK("maintain"); /* embeds the restored memories */
   CHECK_INT(jint(OK("stats"), "embedded.done"), 1);
 }

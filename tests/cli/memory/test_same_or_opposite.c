@@ -1,12 +1,12 @@
-/* test_same_or_opposite.c: memories that differ in one detail, with the built-in embedder: neither is taken for the
- * other. The second is always stored, and the first stays as it is, in either order. */
+/* test_same_or_opposite.c: memories that differ in one detail are not duplicates with the built-in embedder. In either
+ * order, the second is stored and the first stays active. */
 #include "support/cli.h"
 
 struct opposed {
   const char *a, *b;
 };
 
-/* False in a program that was built without its model. */
+/* False if the program was built without a model. */
 static bool use_built_in(void) {
   struct run r = CAIRN("model", "show", "--json");
   if (r.exit_code != 0)
@@ -34,7 +34,7 @@ static void check_apart(const struct opposed *v, size_t n) {
   }
 }
 
-TEST(numbers_apart) {
+TEST(different_numbers_are_distinct) {
   static const struct opposed v[] = {
       {"The limit is 5", "The limit is 50"},
       {"Uploads may have at most 10 MB", "Uploads may have at most 100 MB"},
@@ -52,7 +52,7 @@ TEST(numbers_apart) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(versions_and_dates_apart) {
+TEST(different_versions_and_dates_are_distinct) {
   static const struct opposed v[] = {
       {"We run Postgres 14 in production", "We run Postgres 16 in production"},
       {"The client library needs Node 18.2", "The client library needs Node 20.2"},
@@ -70,7 +70,7 @@ TEST(versions_and_dates_apart) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(negations_apart) {
+TEST(negations_are_distinct) {
   static const struct opposed v[] = {
       {"We use npm", "We do not use npm"},
       {"We use npm for the web client", "We don't use npm for the web client"},
@@ -88,7 +88,7 @@ TEST(negations_apart) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(opposites_apart, .slow = true) {
+TEST(opposites_are_distinct, .slow = true) {
   static const struct opposed v[] = {
       {"Feature flag checkout_v2 is on", "Feature flag checkout_v2 is off"},
       {"Enable telemetry in the desktop app", "Disable telemetry in the desktop app"},
@@ -116,7 +116,7 @@ TEST(opposites_apart, .slow = true) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(names_apart) {
+TEST(different_names_are_distinct) {
   static const struct opposed v[] = {
       {"Maria owns the billing service", "Tom owns the billing service"},
       {"We use npm for the web client", "We use pnpm for the web client"},
@@ -138,7 +138,7 @@ TEST(names_apart) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-/* In a long text one word moves the vector least. */
+/* In a long text, one word changes the vector least. */
 TEST(one_detail_of_a_longer_text, .slow = true) {
   static const struct opposed v[] = {
       {"When the payment provider answers with a timeout, the order stays in the state pending and the worker tries "
@@ -219,7 +219,7 @@ TEST(one_detail_of_a_longer_text, .slow = true) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(ways_and_orders_apart, .slow = true) {
+TEST(different_methods_and_orders_are_distinct, .slow = true) {
   static const struct opposed v[] = {
       {"The job is started by hand.", "The job is started automatically."},
       {"We prefer Postgres to MySQL.", "We prefer MySQL to Postgres."},
@@ -277,7 +277,7 @@ TEST(ways_and_orders_apart, .slow = true) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-/* And the other side: what only says it in other words is not stored twice. */
+/* Conversely, paraphrases are duplicates. */
 TEST(restatements_are_recognised) {
   static const struct opposed v[] = {
       {"The nightly backup failed because the disk was full.", "The nightly backup failed since the disk was full."},

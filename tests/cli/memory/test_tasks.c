@@ -1,4 +1,4 @@
-/* test_tasks.c: tasks from outside: order, blockers, cycles, and the race for a claim. */
+/* test_tasks.c: tasks: order, blockers, cycles, and concurrent claims. */
 #include "support/cli.h"
 
 TEST(a_task_is_open_with_a_priority) {
@@ -32,7 +32,7 @@ TEST(tasks_are_listed_by_priority) {
   REFUSED("usage", "task", "list", "--status", "lost");
 }
 
-TEST(ready_is_open_without_an_open_blocker) {
+TEST(a_task_is_ready_if_open_without_open_blockers) {
   int64_t dig = ADD_TASK("Dig a hole"), plant = ADD_TASK("Plant the apple tree", "--blocked-by", num(dig));
   int64_t water = ADD_TASK("Water everything");
   OK("task", "block", num(water), num(plant));
@@ -47,7 +47,7 @@ TEST(ready_is_open_without_an_open_blocker) {
   CHECK_INT(jint(r, "tasks[0].id"), plant);
   OK("task", "unblock", num(water), num(plant));
   CHECK(jpos(OK("task", "ready"), "tasks", water) >= 0);
-  OK("task", "status", num(water), "blocked"); /* by something that is no task */
+  OK("task", "status", num(water), "blocked"); /* by something other than a task */
   CHECK_INT(jpos(OK("task", "ready"), "tasks", water), -1);
   REFUSED("not_found", "task", "unblock", num(water), num(plant));
 }
@@ -62,15 +62,15 @@ TEST(a_stale_blocker_still_blocks_and_a_forgotten_one_does_not) {
 
 TEST(cycles_are_refused_with_the_path) {
   int64_t a = ADD_TASK("Dig a hole"), b = ADD_TASK("Plant the apple tree"), c = ADD_TASK("Water everything");
-  OK("task", "block", num(b), num(a)); /* b waits for a */
-  OK("task", "block", num(c), num(b)); /* c waits for b */
+  OK("task", "block", num(b), num(a)); /* a blocks b */
+  OK("task", "block", num(c), num(b)); /* b blocks c */
   yyjson_val *e = REFUSED("conflict", "task", "block", num(a), num(c));
   CHECK(has(jstr(e, "message"), textf("%s -> %s -> %s -> %s", num(a), num(c), num(b), num(a))));
   CHECK(has(jstr(e, "fix"), "unblock"));
   REFUSED("conflict", "task", "block", num(a), num(a));
   CHECK_INT(sql_number("SELECT count(*) FROM link WHERE rel = 'blocked_by'"), 2);
   OK("task", "unblock", num(c), num(b));
-  OK("task", "block", num(a), num(c)); /* now it is no cycle */
+  OK("task", "block", num(a), num(c)); /* no longer a cycle */
 }
 
 TEST(only_tasks_block_tasks) {
@@ -88,10 +88,10 @@ TEST(only_tasks_block_tasks) {
 TEST(blockers_follow_a_correction) {
   int64_t dig = ADD_TASK("Dig a hole"), plant = ADD_TASK("Plant the apple tree", "--blocked-by", num(dig));
   int64_t water = ADD_TASK("Water everything", "--blocked-by", num(plant));
-  /* The blocker is corrected: what waited for it waits for the new version. */
+  /* If the blocker is superseded, the new version blocks. */
   int64_t deeper = jint(OK("supersede", num(dig), "--reason", "too shallow", "Excavate two metres of soil"), "id");
   CHECK_INT(jpos(OK("task", "ready"), "tasks", plant), -1);
-  /* The blocked one is corrected: the new version waits too, and is waited for. */
+  /* If the blocked task is superseded, the new version is blocked, and blocks in turn. */
   int64_t pear = jint(OK("supersede", num(plant), "--reason", "no apples", "Plant a pear"), "id");
   CHECK_INT(jpos(OK("task", "ready"), "tasks", pear), -1);
   OK("task", "status", num(deeper), "done");
@@ -104,14 +104,14 @@ TEST(blockers_follow_a_correction) {
 
 /* ---- claims ---- */
 
-TEST(a_claim_belongs_to_one) {
+TEST(a_task_has_one_claimant) {
   int64_t id = ADD_TASK("Dig a hole");
   yyjson_val *r = OK("task", "claim", num(id), "--by", "alice");
   CHECK_STR(jstr(r, "claimed_by"), "alice");
   CHECK_INT(jpos(OK("task", "ready"), "tasks", id), -1);
   yyjson_val *e = REFUSED("conflict", "task", "claim", num(id), "--by", "bob");
   CHECK(has(jstr(e, "message"), "alice"));
-  OK("task", "claim", num(id), "--by", "alice"); /* again by the same: no change */
+  OK("task", "claim", num(id), "--by", "alice"); /* claiming again changes nothing */
   REFUSED("conflict", "task", "claim", num(id), "--release", "--by", "bob");
   OK("task", "claim", num(id), "--release", "--by", "alice");
   CHECK_INT(jpos(OK("task", "ready"), "tasks", id), 0);
@@ -120,7 +120,7 @@ TEST(a_claim_belongs_to_one) {
   REFUSED("conflict", "task", "claim", num(id), "--by", "carol");
 }
 
-TEST(a_claim_without_an_id_takes_the_first_that_is_ready) {
+TEST(a_claim_without_an_id_takes_the_first_ready_task) {
   int64_t low = ADD_TASK("--priority", "low", "Dust the shelves"),
           high = ADD_TASK("--priority", "high", "Stop the leak");
   CHECK_INT(jint(OK("task", "claim", "--by", "a"), "id"), high);
@@ -128,7 +128,7 @@ TEST(a_claim_without_an_id_takes_the_first_that_is_ready) {
   REFUSED("not_found", "task", "claim", "--by", "c");
 }
 
-TEST(what_waits_cannot_be_claimed) {
+TEST(a_blocked_task_cannot_be_claimed) {
   int64_t dig = ADD_TASK("Dig a hole"), plant = ADD_TASK("Plant the apple tree", "--blocked-by", num(dig));
   yyjson_val *e = REFUSED("conflict", "task", "claim", num(plant));
   CHECK(has(jstr(e, "message"), num(dig)));
@@ -141,7 +141,7 @@ static struct proc *start_claim(int64_t id, int racer) {
                     .env = cli_env());
 }
 
-TEST(of_eight_processes_one_wins_the_claim, .seconds = 60, .slow = true) {
+TEST(one_of_eight_processes_wins_the_claim, .seconds = 60, .slow = true) {
   for (int round = 0; round < ROUNDS; round++) {
     int64_t id = ADD_TASK(words(textf("round%d", round), 5));
     struct proc *racers[RACERS];
@@ -161,7 +161,7 @@ TEST(of_eight_processes_one_wins_the_claim, .seconds = 60, .slow = true) {
   }
 }
 
-TEST(eight_processes_without_an_id_take_eight_tasks, .seconds = 40) {
+TEST(eight_processes_without_an_id_claim_eight_tasks, .seconds = 40) {
   for (int i = 0; i < RACERS; i++)
     ADD_TASK(words(textf("job%d", i), 5));
   struct proc *racers[RACERS];

@@ -1,7 +1,8 @@
-/* test_undo.c: undo from outside: every command that changes something, undo of undo, and what cannot be undone. */
+/* test_undo.c: undo: every command that changes something, undo of undo, and what cannot be undone. */
 #include "support/cli.h"
 
-/* What people see: each memory with its fields, labels, notes and links, the settings; no ids of rows, no log. */
+/* The visible state: each memory with its fields, labels, notes and links, and the settings. Excludes the log and the
+ * row ids of labels, notes and links. */
 static struct str visible_state(void) {
   static const char sql[] =
       "SELECT group_concat(line, '\n') FROM ("
@@ -18,7 +19,7 @@ static struct str visible_state(void) {
   return sql_string(sql);
 }
 
-/* Does it, undoes it, does it again by undoing the undo: the same states come back. */
+/* Runs a command, undoes it, and undoes the undo. Checks that the same states come back. */
 static void there_and_back(const char *file, int line, const char *const *args) {
   struct str before = visible_state();
   int64_t txn = jint(cli_ok(file, line, STR_NONE, args), "txn");
@@ -31,7 +32,7 @@ static void there_and_back(const char *file, int line, const char *const *args) 
   int64_t undo = jint(r, "txn");
   if (undo <= txn)
     test_fail(file, line, "an undo is a transaction of its own");
-  /* A second time is refused, with the call that does it again. */
+  /* A second undo is refused. The fix names the undo to be undone. */
   yyjson_val *e = cli_refused(file, line, "conflict", STR_NONE, ARGS("undo", num(txn)));
   if (!has(jstr(e, "fix"), textf("cairn undo %s", num(undo))))
     test_fail(file, line, "the fix is %.*s", STR_ARG(jstr(e, "fix")));
@@ -45,12 +46,12 @@ TEST(remember) {
   STORE("Parsley grows in pots");
   THERE_AND_BACK("remember", "--key", "jam", "--tag", "food", "--kind", "rule", "Quince jam needs an hour");
   THERE_AND_BACK("remember", "--key", "jam", "--kind", "rule", "--reason", "better", "Jam is bought now");
-  /* A contradiction comes with a link. */
+  /* A contradiction creates a link. */
   STORE("The limit of uploads is 5 megabytes");
   THERE_AND_BACK("remember", "The limit of uploads is 50 megabytes");
 }
 
-TEST(remember_that_superseded_by_itself) {
+TEST(remember_that_superseded) {
   STORE("The nightly backup of the customer database is copied to the second data centre");
   THERE_AND_BACK("remember",
                  "The nightly backup of the customer database is copied to the second data centre every night");
@@ -136,7 +137,7 @@ TEST(maintenance) {
   STORE("--ttl", "1d", "Rosemary is cheap today");
   STORE("--kind", "incident", "A pot fell from the balcony");
   ADD_TASK("Sharpen the kitchen knives");
-  OK("maintain"); /* the memories are judged, which nobody undoes */
+  OK("maintain"); /* runs the suspect check, which cannot be undone */
   cli_day(100);
   THERE_AND_BACK("maintain");
 }
@@ -153,7 +154,7 @@ TEST(prune) {
   CHECK_INT(jlen(r, "pruned"), 1);
   r = OK("undo", num(jint(r, "txn")));
   check_same(__FILE__, __LINE__, before, visible_state());
-  OK("undo", num(jint(r, "txn"))); /* gone again, at least from sight */
+  OK("undo", num(jint(r, "txn"))); /* hidden again */
   CHECK_INT(jpos(OK("list"), "memories", 1), -1);
   CHECK_HEALTHY();
 }
@@ -183,7 +184,7 @@ TEST(a_transaction_that_does_not_exist) {
   REFUSED("usage", "undo", "first");
 }
 
-TEST(what_was_changed_since_is_a_conflict) {
+TEST(a_later_change_is_a_conflict) {
   int64_t id = STORE("Parsley grows in pots");
   int64_t rated = jint(OK("rate", num(id), "up"), "txn");
   OK("rate", num(id), "up");
@@ -194,7 +195,7 @@ TEST(what_was_changed_since_is_a_conflict) {
   REFUSED("conflict", "undo", num(stored));
 }
 
-/* As many notes as after the transaction, but not the same ones. */
+/* The count of notes is the same as after the transaction, but the notes differ. */
 TEST(a_note_that_replaced_another_is_a_conflict) {
   int64_t id = STORE("Parsley grows in pots");
   int64_t txn = jint(OK("annotate", num(id), "On the balcony"), "txn");
@@ -203,7 +204,7 @@ TEST(a_note_that_replaced_another_is_a_conflict) {
   yyjson_val *e = REFUSED("conflict", "undo", num(txn));
   CHECK(has(jstr(e, "message"), "notes"));
   CHECK_STR(sql_string("SELECT text FROM annotation"), "In the kitchen");
-  /* The same text by another author, or at another time, is another note. */
+  /* The same text by another author or at another time is a different note. */
   OK("annotate", num(id), "--clear");
   OK("annotate", num(id), "--source", "bob", "On the balcony");
   REFUSED("conflict", "undo", num(txn));
@@ -214,12 +215,12 @@ TEST(an_undo_is_all_or_nothing) {
   int64_t a = STORE("Parsley grows in pots"), b = STORE("Quince jam needs an hour");
   int64_t txn = jint(OK("forget", num(a), num(b), "--reason", "eaten"), "txn");
   sql_do("UPDATE memory SET state = 'active', state_reason = NULL, state_at = NULL WHERE id = 1");
-  OK("forget", num(a), "--reason", "again"); /* another reason now */
+  OK("forget", num(a), "--reason", "again"); /* the reason differs now */
   REFUSED("conflict", "undo", num(txn));
   CHECK_STR(memory_state(b), "forgotten");
 }
 
-TEST(reading_in_between_is_no_conflict) {
+TEST(a_read_in_between_is_no_conflict) {
   int64_t id = STORE("Parsley grows in pots");
   int64_t txn = jint(OK("rate", num(id), "up"), "txn");
   OK("get", num(id));
@@ -257,7 +258,7 @@ TEST(a_skipped_write_has_nothing_to_undo) {
   check_same(__FILE__, __LINE__, before, visible_state());
 }
 
-/* An import brings chains with it; taking it back retires every memory of them. */
+/* Undoing an import with chains retires every memory of them. */
 TEST(an_import_with_a_chain_is_undone) {
   int64_t id = STORE("--key", "port", "The proxy listens on port 8443");
   OK("supersede", num(id), "The proxy listens on port 9443", "--reason", "moved", "--inherit-key");

@@ -1,5 +1,4 @@
-/* test_embedding.c: choosing an embedder, what happens when it is down, the cache, and changing it: as a person does.
- */
+/* test_embedding.c: choosing an embedder, outages, the cache, calibration, and changing the embedder. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,13 +11,13 @@ enum { DIMS = 32, CALIBRATION = 8 /* requests of 64 texts */ };
 
 #define MODEL "openai:small@32"
 
-/* The store's own settings count, and they begin with the plain embedder. */
+/* Uses the settings of the store, starting with the hash-v1 embedder. */
 static void own_settings(void) {
   cli_set("CAIRN_EMBEDDER");
   OK("config", "embedder", "hash-v1");
 }
 
-/* The settings for a server, in the store. */
+/* Configures an embedding server in the store's settings. */
 static void use_url(const char *url) {
   cli_set("CAIRN_EMBEDDER");
   OK("config", "embedder.url", url);
@@ -41,7 +40,7 @@ static struct str model_in(const char *state) {
       textf("SELECT coalesce((SELECT model FROM vec_index WHERE state = '%s' AND team = 'default'), '')", state));
 }
 
-/* n memories about different things, not embedded; their words are w1.. of a stem each. */
+/* Stores n memories on different subjects without embedding them. Each has its own word stem. */
 static void store_many(int n) {
   static struct arena a;
   struct buf b = BUF(&a);
@@ -52,7 +51,7 @@ static void store_many(int n) {
 
 /* ---- settings ---- */
 
-TEST(settings_of_an_embedder_are_checked) {
+TEST(embedder_settings_are_checked) {
   own_settings();
   static const char *const bad[][2] = {{"embedder", "word2vec"},
                                        {"embedder.url", "ftp://example.org"},
@@ -80,7 +79,7 @@ TEST(settings_of_an_embedder_are_checked) {
   CHECK_STR(jstr(OK("config", "embedder.url"), "value"), "");
 }
 
-TEST(a_key_is_not_taken_for_the_name_of_one) {
+TEST(a_key_is_refused_as_the_name_of_a_variable) {
   own_settings();
   const char *key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
   struct run r = CAIRN("config", "embedder.key_env", key);
@@ -91,7 +90,7 @@ TEST(a_key_is_not_taken_for_the_name_of_one) {
   OK("config", "embedder.key_env", "");
 }
 
-TEST(no_embedder_by_choice) {
+TEST(embedding_can_be_disabled) {
   own_settings();
   OK("config", "embedder", "none");
   yyjson_val *r = OK("remember", "Quince jam needs an hour on the stove");
@@ -107,13 +106,13 @@ TEST(no_embedder_by_choice) {
   CHECK(!jget(OK("maintain"), "degraded"));
   OK("boot", "--task", "cooking jam");
   CHECK_STR(jstr(OK("stats"), "embedder"), "none");
-  /* And back: what was written meanwhile is embedded. */
+  /* After switching back, memories written meanwhile are embedded. */
   OK("config", "embedder", "hash-v1");
   CHECK_INT(jint(OK("reembed"), "newly_embedded"), 1);
   CHECK_STR(jstr(OK("search", "quince jam"), "search_mode"), "hybrid");
 }
 
-TEST(a_bad_value_of_the_environment_costs_no_read) {
+TEST(a_bad_environment_value_does_not_break_reads) {
   int64_t id = STORE("Quince jam needs an hour on the stove");
   cli_set("CAIRN_EMBEDDER=word2vec");
   yyjson_val *r = OK("search", "quince");
@@ -121,7 +120,7 @@ TEST(a_bad_value_of_the_environment_costs_no_read) {
   CHECK(has(jstr(r, "degraded"), "word2vec"));
 }
 
-/* ---- an embedder that is down ---- */
+/* ---- embedder outages ---- */
 
 TEST(a_server_that_is_down_costs_vectors_alone, .slow = true) {
   use_url(http_server_nobody());
@@ -132,7 +131,7 @@ TEST(a_server_that_is_down_costs_vectors_alone, .slow = true) {
   yyjson_val *w = warning(r, "embedding_deferred");
   CHECK(w && has(jstr(w, "message"), "127.0.0.1") && has(jstr(w, "message"), "exact"));
   int64_t id = jint(r, "id");
-  /* Exact restatements are still recognised, and nothing claims to be stored then. */
+  /* Exact duplicates are still recognised, and the reply does not claim to have stored them. */
   r = OK("remember", "The harbour master counts seagulls at noon");
   CHECK_STR(jstr(r, "action"), "skipped");
   CHECK(!warning(r, "embedding_deferred"));
@@ -143,7 +142,7 @@ TEST(a_server_that_is_down_costs_vectors_alone, .slow = true) {
   CHECK(has(jstr(OK("maintain"), "degraded"), "127.0.0.1"));
   REFUSED("unavailable", "reembed");
   OK("boot", "--task", "counting gulls");
-  /* It comes back. */
+  /* The server is reachable again. */
   struct http_server *s = http_server_start(.dims = DIMS);
   OK("config", "embedder.url", http_server_url(s));
   CHECK_INT(jint(OK("maintain"), "embedded"), 1);
@@ -154,7 +153,7 @@ TEST(a_server_that_is_down_costs_vectors_alone, .slow = true) {
   CHECK_HEALTHY();
 }
 
-TEST(an_unfinished_configuration_says_what_is_missing) {
+TEST(an_incomplete_configuration_names_the_missing_setting) {
   own_settings();
   OK("config", "embedder", "openai");
   yyjson_val *r = OK("remember", "The harbour master counts seagulls at noon");
@@ -166,7 +165,7 @@ TEST(an_unfinished_configuration_says_what_is_missing) {
   CHECK(has(jstr(OK("search", "seagulls"), "degraded"), "embedder.file"));
 }
 
-TEST(the_key_reaches_the_server_and_nothing_else) {
+TEST(the_key_is_sent_only_to_the_server) {
   struct http_server *s =
       http_server_start(.dims = DIMS, HTTP_STEPS({0}, {.act = HTTP_ACT_ECHO_KEY, .status = 401, .times = 9}));
   cli_set("TEST_KEY_NAME=q7Zk1vT9pLm3wXs8");
@@ -191,14 +190,14 @@ TEST(nothing_costly_is_asked_twice) {
   CHECK_INT(http_server_requests(s), 1);
   OK("search", "how many gulls?");
   CHECK_INT(http_server_requests(s), 2);
-  OK("search", "how many gulls?"); /* another process */
+  OK("search", "how many gulls?"); /* a different process */
   CHECK_INT(http_server_requests(s), 2);
   OK("search", "how many crows?");
   CHECK_INT(http_server_requests(s), 3);
-  /* A text is not the same as a question. */
+  /* Texts and queries are cached separately. */
   OK("search", "The harbour master counts seagulls at noon");
   CHECK_INT(http_server_requests(s), 4);
-  /* Another prefix before questions asks anew; the index stays. */
+  /* A new query prefix requires a new request. The index stays. */
   OK("config", "embedder.query_prefix", "query: ");
   OK("search", "how many gulls?");
   CHECK_INT(http_server_requests(s), 5);
@@ -207,12 +206,12 @@ TEST(nothing_costly_is_asked_twice) {
   CHECK_STR(model_in("building"), "");
 }
 
-TEST(coming_back_to_a_costly_embedder_costs_nothing) {
+TEST(switching_back_to_a_server_uses_the_cache) {
   struct http_server *s = use_server();
   OK("config", "embedder.dims", "32");
   STORE("The harbour master counts seagulls at noon");
   STORE("Quince jam needs an hour on the stove");
-  OK("reembed"); /* finds out what its cosines mean */
+  OK("reembed"); /* fits the calibration */
   OK("config", "embedder", "hash-v1");
   CHECK(jbool(OK("reembed"), "flipped"));
   CHECK_INT(jint(OK("reembed", "--drop-previous"), "dropped"), 2);
@@ -231,16 +230,16 @@ static struct str kept_calibration(void) {
                     " WHERE state = 'active' AND model = '" MODEL "'), '')");
 }
 
-TEST(the_calibration_of_a_server_is_found_once_and_kept) {
+TEST(the_calibration_of_a_server_is_fitted_once_and_stored) {
   struct http_server *s = use_server();
   OK("config", "embedder.dims", "32");
   STORE("The harbour master counts seagulls at noon");
   OK("search", "seagulls");
-  CHECK_INT(http_server_requests(s), 2); /* neither a write nor a search asks for more than its own text */
+  CHECK_INT(http_server_requests(s), 2); /* a write and a search send only their own text */
   CHECK_STR(kept_calibration(), "");
   OK("reembed");
   CHECK_INT(http_server_requests(s), 2 + CALIBRATION);
-  /* The vectors of this server say nothing: nothing comes near by them. */
+  /* This server's vectors carry no meaning, so the calibration never reports a near match. */
   CHECK_STR(kept_calibration(), "-1.0000:0.0000,1.0000:0.5000");
   OK("reembed");
   OK("maintain");
@@ -251,14 +250,14 @@ TEST(the_calibration_of_a_server_is_found_once_and_kept) {
   CHECK_HEALTHY();
 }
 
-TEST(the_kept_calibration_is_the_one_that_counts) {
+TEST(the_stored_calibration_is_used) {
   use_server();
   STORE("The harbour master counts seagulls at noon");
   OK("reembed");
-  /* By this one everything is the same; so a write that is not stored used it. */
+  /* This calibration makes everything a duplicate, so a refused write proves that it was used. */
   sql_do("UPDATE vec_index SET config = json_set(config, '$.calibration', '-1:0.93,1:1')");
   CHECK(!str_is(jstr(OK("remember", "Quince jam needs an hour on the stove"), "action"), "stored"));
-  /* A damaged one is as good as none: the careful guess, until the next fit. */
+  /* A damaged calibration is ignored: the conservative default applies until the next fit. */
   sql_do("UPDATE vec_index SET config = json_set(config, '$.calibration', '1:1,0:0')");
   STORE("Plums are picked in the second week of September");
   OK("reembed");
@@ -266,7 +265,7 @@ TEST(the_kept_calibration_is_the_one_that_counts) {
   CHECK_HEALTHY();
 }
 
-TEST(a_calibration_survives_another_address_and_a_rollback) {
+TEST(a_calibration_survives_a_new_url_and_a_rollback) {
   use_server();
   STORE("The harbour master counts seagulls at noon");
   OK("reembed");
@@ -282,7 +281,7 @@ TEST(a_calibration_survives_another_address_and_a_rollback) {
   CHECK_INT(http_server_requests(other), 1);
 }
 
-TEST(a_server_that_fails_leaves_the_careful_guess) {
+TEST(a_failing_server_leaves_the_conservative_default) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({0}, {.status = 400, .body = "no"}, {0}));
   OK("config", "embedder.dims", "32");
   use_url(http_server_url(s));
@@ -303,15 +302,15 @@ TEST(purge_leaves_no_cached_vector) {
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), 3);
   OK("purge", num(id), "--confirm");
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), 1);
-  /* Pruned, the text is gone from the cache too: a later purge cannot know it. */
+  /* Prune also deletes the text from the cache, because a later purge no longer knows it. */
   cli_day(60);
   OK("prune", "--days", "30", "--apply");
   CHECK_INT(sql_number("SELECT count(*) FROM memory"), 0);
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), 0);
 }
 
-/* An entry is embedded together with the end of the one before it: the cache, where a purge looks for the text of one
- * memory alone, has no such vector, whichever way it came. */
+/* An entry is embedded with the end of the previous one. Such vectors are never cached, because a purge looks up the
+ * cache by the text of a single memory. */
 TEST(a_purged_entry_leaves_nothing_in_the_cache) {
   static const char *const talk[] = {"Which colour has the ferry?", "Turquoise since Monday.", "And the deck?"};
   struct http_server *s = use_server();
@@ -319,7 +318,7 @@ TEST(a_purged_entry_leaves_nothing_in_the_cache) {
   for (size_t i = 0; i < ARRAY_LEN(talk); i++)
     STORE("--type", "episodic", "--session", "talk", talk[i]);
   CHECK_INT(http_server_requests(s), 3);
-  CHECK(strstr(http_server_seen(s, 1)->first, "colour") != NULL); /* what was said before went with it */
+  CHECK(strstr(http_server_seen(s, 1)->first, "colour") != NULL); /* includes the previous entry */
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), 1);
   OK("config", "embedder", "hash-v1");
   OK("reembed");
@@ -327,7 +326,7 @@ TEST(a_purged_entry_leaves_nothing_in_the_cache) {
   OK("config", "embedder", "openai");
   OK("reembed");
   CHECK_INT(vectors(MODEL), 3);
-  /* Of the three only the first one was embedded alone; the pairs of the calibration are there, too. */
+  /* Only the first of the three was embedded without context. The cache also holds the calibration pairs. */
   int64_t cached = sql_number("SELECT count(*) FROM embed_cache");
   OK("purge", "1", "--confirm");
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), cached - 1);
@@ -337,7 +336,7 @@ TEST(a_purged_entry_leaves_nothing_in_the_cache) {
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), cached - 1);
 }
 
-TEST(a_secret_in_a_question_stays_here) {
+TEST(secrets_in_queries_are_redacted) {
   struct http_server *s = use_server();
   OK("config", "embedder.dims", "32");
   STORE("The harbour master counts seagulls at noon");
@@ -357,7 +356,7 @@ TEST(teams_share_no_vectors) {
   CHECK_INT(http_server_requests(s), 1);
   cli_set("CAIRN_TEAM");
   STORE("The harbour master counts seagulls at noon");
-  CHECK_INT(http_server_requests(s), 2); /* although the other team has it */
+  CHECK_INT(http_server_requests(s), 2); /* although the other team has it cached */
   CHECK_INT(sql_number("SELECT count(*) FROM embed_cache"), 2);
   CHECK_INT(sql_number("SELECT count(DISTINCT team) FROM embed_cache"), 2);
   CHECK_INT(sql_number("SELECT count(*) FROM vec_index WHERE state = 'active'"), 2);
@@ -365,7 +364,7 @@ TEST(teams_share_no_vectors) {
 
 /* ---- changing the embedder ---- */
 
-TEST(both_are_searched_until_the_flip) {
+TEST(both_indexes_are_searched_until_the_flip) {
   own_settings();
   int64_t old = STORE("The harbour master counts seagulls at noon");
   use_server();
@@ -398,14 +397,14 @@ TEST(both_are_searched_until_the_flip) {
   CHECK_INT(events.n, 1);
   CHECK_STR(jstr(events.v[0], "action"), "embedder:flip");
   CHECK_STR(jstr(OK("search", "seagulls"), "results[0].source"), "hybrid");
-  /* Once more: nothing to do. */
+  /* Nothing is left to do. */
   r = OK("reembed");
   CHECK(!jbool(r, "flipped"));
   CHECK_INT(jint(r, "newly_embedded"), 0);
   CHECK_HEALTHY();
 }
 
-TEST(a_setting_that_goes_back_abandons_what_was_built) {
+TEST(reverting_the_setting_drops_the_unfinished_index) {
   use_server();
   STORE("The harbour master counts seagulls at noon");
   OK("config", "embedder", "hash-v1");
@@ -421,7 +420,7 @@ TEST(a_setting_that_goes_back_abandons_what_was_built) {
   CHECK_HEALTHY();
 }
 
-TEST(maintenance_builds_and_flips_too) {
+TEST(maintenance_builds_and_flips) {
   own_settings();
   STORE("The harbour master counts seagulls at noon");
   use_server();
@@ -429,7 +428,7 @@ TEST(maintenance_builds_and_flips_too) {
   CHECK_INT(jint(r, "embedded"), 1);
   CHECK_STR(jstr(r, "now_active"), MODEL);
   CHECK_STR(model_in("active"), MODEL);
-  /* A former index does not stay for ever. */
+  /* The previous index is dropped eventually. */
   cli_day(40);
   CHECK_INT(jint(OK("maintain"), "dropped_vectors"), 1);
   CHECK_STR(model_in("previous"), "");
@@ -443,7 +442,7 @@ TEST(rolling_back) {
   use_server();
   OK("config", "embedder.query_prefix", "q: ");
   OK("reembed");
-  STORE("Quince jam needs an hour on the stove"); /* by the new one alone */
+  STORE("Quince jam needs an hour on the stove"); /* only in the new index */
   CHECK_INT(vectors("hash-v1"), 1);
   yyjson_val *r = OK("reembed", "--rollback");
   CHECK_STR(jstr(r, "model"), "hash-v1");
@@ -454,7 +453,7 @@ TEST(rolling_back) {
   CHECK_STR(jstr(OK("config", "embedder"), "value"), "hash-v1");
   CHECK_STR(jstr(OK("config", "embedder.query_prefix"), "value"), "");
   CHECK_STR(jstr(OK("search", "quince jam"), "results[0].source"), "hybrid");
-  /* And forward again, with all settings. */
+  /* A second rollback goes forward again, with all settings. */
   r = OK("reembed", "--rollback");
   CHECK_STR(jstr(r, "model"), MODEL);
   CHECK_STR(jstr(OK("config", "embedder"), "value"), "openai");
@@ -477,7 +476,7 @@ TEST(rolling_back_before_the_flip) {
   CHECK_STR(model_in("building"), "");
 }
 
-TEST(rolling_back_to_what_does_not_work_is_refused) {
+TEST(rollback_to_a_broken_embedder_is_refused) {
   struct http_server *s = use_server();
   STORE("The harbour master counts seagulls at noon");
   OK("config", "embedder", "hash-v1");
@@ -488,13 +487,13 @@ TEST(rolling_back_to_what_does_not_work_is_refused) {
   CHECK(has(jstr(e, "message"), "127.0.0.1"));
   CHECK_STR(model_in("active"), "hash-v1");
   cli_set("CAIRN_EMBEDDER=hash-v1");
-  REFUSED("conflict", "reembed", "--rollback"); /* the environment would win */
+  REFUSED("conflict", "reembed", "--rollback"); /* the environment overrides the setting */
 }
 
-TEST(one_text_that_is_not_taken_does_not_hold_up_the_others) {
+TEST(a_rejected_text_does_not_block_the_others) {
   own_settings();
   store_many(30);
-  /* The calibration, the batch, the question whether anybody is there, then one by one. */
+  /* Requests: calibration, batch, availability check, then one text each. */
   struct http_server *s =
       http_server_start(.dims = DIMS, HTTP_STEPS({.times = CALIBRATION}, {.status = 400, .body = "too long"}, {0}, {0},
                                                  {.status = 400, .body = "too long"}, {0}));
@@ -504,10 +503,10 @@ TEST(one_text_that_is_not_taken_does_not_hold_up_the_others) {
   CHECK_INT(jint(r, "newly_embedded"), 29);
   CHECK_INT(jint(r, "failed"), 1);
   CHECK_STR(model_in("active"), MODEL);
-  CHECK_INT(jint(OK("maintain"), "embedded"), 1); /* tried again later */
+  CHECK_INT(jint(OK("maintain"), "embedded"), 1); /* retried later */
 }
 
-/* ---- killed, and at once ---- */
+/* ---- kills and concurrency ---- */
 
 static struct proc *start_reembed(void) {
   return proc_start(.argv = ARGS(CAIRN_BIN, "--db", cli_db(), "reembed", "--json"), .env = cli_env(),
@@ -520,10 +519,10 @@ static void wait_for_vectors(const char *model, int64_t n) {
   CHECK(vectors(model) >= n);
 }
 
-TEST(killed_while_building_it_goes_on_from_there) {
+TEST(a_killed_reembed_resumes) {
   own_settings();
   store_many(200);
-  OK("reembed"); /* hash-v1, complete */
+  OK("reembed"); /* completes hash-v1 */
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.delay_ms = 150}));
   OK("config", "embedder.dims", "32");
   use_url(http_server_url(s));
@@ -546,7 +545,7 @@ TEST(killed_while_building_it_goes_on_from_there) {
   CHECK_HEALTHY();
 }
 
-/* Forth and back, killed after any time: there is always an active index, and a search. */
+/* Switches back and forth, killed after varying delays: there is always an active index, and search works. */
 TEST(killed_at_any_moment) {
   own_settings();
   store_many(120);
@@ -563,7 +562,7 @@ TEST(killed_at_any_moment) {
     CHECK(model_in("active").n > 0);
     CHECK(jlen(OK("search", "item71"), "results") > 0);
     CHECK_HEALTHY();
-    if (i % 4 == 3) /* the other direction, whatever was reached */
+    if (i % 4 == 3) /* switch direction, whatever the progress */
       OK("config", "embedder", i % 8 == 3 ? "hash-v1" : "openai");
   }
   OK("reembed");
@@ -572,7 +571,7 @@ TEST(killed_at_any_moment) {
   CHECK_INT(vectors(MODEL), 120);
 }
 
-TEST(stopped_by_the_caller) {
+TEST(reembed_can_be_interrupted) {
   own_settings();
   store_many(200);
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.delay_ms = 150}));
@@ -584,14 +583,14 @@ TEST(stopped_by_the_caller) {
   CHECK_INT(proc_wait(p).exit_code, 130);
   int64_t done = vectors(MODEL);
   CHECK(done >= 64 && done < 200);
-  yyjson_val *r = OK("reembed", "--max-ms", "1"); /* a little at a time */
+  yyjson_val *r = OK("reembed", "--max-ms", "1"); /* time-limited run */
   CHECK(!jbool(r, "complete"));
   r = OK("reembed");
   CHECK(jbool(r, "complete"));
   CHECK_INT(vectors(MODEL), 200);
 }
 
-TEST(two_processes_reembed_at_once) {
+TEST(two_processes_reembed_concurrently) {
   own_settings();
   store_many(150);
   OK("reembed");
@@ -620,7 +619,7 @@ static const char *notes_file(int n) {
   return path;
 }
 
-TEST(an_import_is_done_even_when_nothing_embeds_it) {
+TEST(an_import_succeeds_without_an_embedder) {
   use_url(http_server_nobody());
   OK("config", "embedder.dims", "32");
   yyjson_val *r = OK("import", notes_file(3));
@@ -630,7 +629,7 @@ TEST(an_import_is_done_even_when_nothing_embeds_it) {
   CHECK_STR(jstr(OK("search", "note11"), "results[0].headline"), "Note 1");
 }
 
-TEST(stopping_while_an_import_is_embedded_leaves_it_done) {
+TEST(interrupting_the_embedding_of_an_import_keeps_the_import) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.delay_ms = 150}));
   OK("config", "embedder.dims", "32");
   use_url(http_server_url(s));
@@ -646,9 +645,9 @@ TEST(stopping_while_an_import_is_embedded_leaves_it_done) {
   CHECK_INT(vectors(MODEL), 200);
 }
 
-/* ---- models in files ---- */
+/* ---- model files ---- */
 
-TEST(a_model_file_that_is_gone_or_damaged_costs_no_read_and_no_write) {
+TEST(a_missing_or_damaged_model_file_breaks_neither_reads_nor_writes) {
   own_settings();
   int64_t id = STORE("The harbour master counts seagulls at noon");
   OK("config", "embedder", "file");
@@ -663,9 +662,9 @@ TEST(a_model_file_that_is_gone_or_damaged_costs_no_read_and_no_write) {
     yyjson_val *r = OK("search", "seagulls");
     CHECK_INT(jint(r, "results[0].id"), id);
     CHECK(has(jstr(r, "degraded"), "model.cairn"));
-    CHECK_STR(jstr(r, "search_mode"), "hybrid"); /* by the former one */
+    CHECK_STR(jstr(r, "search_mode"), "hybrid"); /* previous embedder */
     r = OK("remember", words(textf("step%d", i), 6));
-    CHECK(jbool(r, "embedded")); /* by the former one */
+    CHECK(jbool(r, "embedded")); /* previous embedder */
     CHECK(has(jstr(warning(r, "embedding_deferred"), "message"), "model.cairn"));
     REFUSED("conflict", "reembed");
   }
@@ -673,7 +672,7 @@ TEST(a_model_file_that_is_gone_or_damaged_costs_no_read_and_no_write) {
   CHECK_STR(model_in("building"), "");
 }
 
-/* A tiny model in a file; both poolings have the same name. */
+/* Converts a tiny model. Both poolings use the same model name. */
 static void convert(const char *path, const char *pooling) {
   static struct arena a;
   const char *folder = path_join(NULL, "tiny");
@@ -685,7 +684,7 @@ static void convert(const char *path, const char *pooling) {
   OK("model", "convert", folder, path, "--pooling", pooling, "--name", "tiny", "--force");
 }
 
-TEST(another_model_in_the_place_of_the_file_is_noticed) {
+TEST(a_replaced_model_file_is_detected) {
   own_settings();
   STORE("The harbour master counts seagulls at noon");
   const char *path = path_join(NULL, "model.cairn");
@@ -705,26 +704,26 @@ TEST(another_model_in_the_place_of_the_file_is_noticed) {
   CHECK_STR(jstr(r, "previous"), first.p);
   CHECK(!str_eq(model_in("active"), first));
   CHECK(!jget(OK("search", "seagulls"), "degraded"));
-  REFUSED("conflict", "reembed", "--rollback"); /* that model is gone */
+  REFUSED("conflict", "reembed", "--rollback"); /* that model file is gone */
 }
 
 /* ---- the default ---- */
 
-/* In a program with its model, that is the default; and a store from before comes over without being asked. */
-TEST(a_store_comes_over_to_the_built_in_embedder) {
+/* A program with a built-in model uses it by default. Existing stores migrate automatically. */
+TEST(a_store_migrates_to_the_built_in_embedder) {
   STORE("The harbour master counts seagulls at noon");
   cli_set("CAIRN_EMBEDDER");
   yyjson_val *r = OK("config", "embedder");
   CHECK_STR(jstr(r, "origin"), "default");
   if (str_is(jstr(r, "value"), "hash-v1"))
-    return; /* built without */
+    return; /* no built-in model */
   CHECK_STR(jstr(r, "value"), "cairn-embed-v2");
   int64_t jam = STORE("Quince jam needs an hour on the stove");
   CHECK_STR(model_in("active"), "hash-v1");
   CHECK_STR(model_in("building"), "cairn-embed-v2");
   CHECK_STR(jstr(OK("maintain"), "now_active"), "cairn-embed-v2");
   CHECK_INT(vectors("cairn-embed-v2"), 2);
-  /* By meaning: not a word of it is in the text. */
+  /* Found by meaning: no word of the query is in the text. */
   r = OK("search", "cooking fruit preserves");
   CHECK_INT(jint(r, "results[0].id"), jam);
   CHECK_STR(jstr(r, "results[0].source"), "vector");

@@ -1,5 +1,4 @@
-/* test_eval.c: measuring retrieval from outside: figures of small sets that are known beforehand, what is wrong with a
- * set, and that nothing is left behind. */
+/* test_eval.c: cairn eval: known results of small sets, errors in sets, and cleanup. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,7 +8,7 @@
 
 #define SETS CAIRN_SOURCE_DIR "/tests/data/eval"
 
-/* Temporary stores go into a folder of their own, which must be empty in the end. */
+/* Puts temporary stores into a separate folder, which must be empty at the end. */
 static const char *temporary(void) {
   const char *dir = path_join(NULL, "tmp");
   if (mkdir(dir, 0700) == 0)
@@ -43,7 +42,7 @@ static const char *made_set(const char *corpus, const char *queries, const char 
 #define QUERY "{\"_id\":\"q\",\"text\":\"parsley\"}\n"
 #define REL "q\td\t1\n"
 
-/* ---- figures ---- */
+/* ---- metrics ---- */
 
 TEST(a_set_with_groups_and_duplicates) {
   test_store_new("test.db");
@@ -55,14 +54,14 @@ TEST(a_set_with_groups_and_duplicates) {
   CHECK_INT(jint(s, "queries"), 4);
   CHECK_INT(jint(s, "unjudged"), 1); /* q5: score 0 is not relevant */
   CHECK_INT(jint(s, "groups"), 2);
-  /* k2 says what k1 says; d4 says what d3 says, but in a dialogue both were said */
+  /* k2 duplicates k1. d4 repeats d3, but a dialogue keeps both. */
   CHECK_INT(jint(s, "duplicates"), 1);
   CHECK_INT(jint(s, "superseded"), 0);
   CHECK_INT(jint(s, "refused"), 1); /* k5 has no letter */
   CHECK_INT(jint(s, "stored"), 8);
   CHECK_STR(jstr(s, "refusals[0].document"), "k5");
-  /* q1 finds its two documents in one memory, so at places 1 and 2, and q3 its two in two; q2 finds its one at once;
-   * q4's was refused. */
+  /* q1 finds both documents in one memory, so at ranks 1 and 2. q3 finds its two in two memories. q2 finds its one at
+   * rank 1. q4's document was refused. */
   static const char *const modes[] = {"hybrid", "keyword"};
   for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
     yyjson_val *f = jget(s, modes[i]);
@@ -83,14 +82,14 @@ TEST(a_set_with_groups_and_duplicates) {
   CHECK_NEAR(jnum(s, "types.when.hybrid.recall@1"), 0.5, 1e-9);
   CHECK_NEAR(jnum(s, "types.how.hybrid.recall@1"), 0.75, 1e-9);
   CHECK_INT(entries_of(tmp), 0);
-  CHECK(!store_is_there(cli_db())); /* no other store was opened, or made */
+  CHECK(!store_is_there(cli_db())); /* no other store was opened or created */
 }
 
-TEST(candidates_are_all_that_a_query_can_find) {
+TEST(a_query_finds_only_its_candidates) {
   const char *out = path_join(NULL, "found.jsonl");
   yyjson_val *s = jget(OK("eval", SETS "/chats", "--queries-out", out), "sets[0]");
   CHECK_INT(jint(s, "queries"), 3);
-  CHECK_INT(jint(s, "groups"), 2); /* a and b name the same three */
+  CHECK_INT(jint(s, "groups"), 2); /* a and b list the same three */
   CHECK_INT(jint(s, "stored"), 3 + 2);
   CHECK_NEAR(jnum(s, "hybrid.recall@1"), 1, 1e-9);
   struct json_lines lines = lines_of(file_read(out));
@@ -105,18 +104,18 @@ TEST(candidates_are_all_that_a_query_can_find) {
   }
 }
 
-TEST(what_a_person_sees) {
+TEST(the_text_output) {
   struct run r = CAIRN("eval", SETS);
   CHECK_INT(r.exit_code, 0);
   CHECK_STR(r.err, "");
   CHECK(has(r.out, "house: 10 documents, 4 queries") && has(r.out, "chats: 4 documents, 3 queries"));
   CHECK(has(r.out, "recall@1") && has(r.out, "  hybrid") && has(r.out, "  keyword") && has(r.out, "  vector"));
-  /* three of four queries find theirs first: mrr 0.75 */
+  /* three of four queries rank their document first: MRR 0.75 */
   CHECK(has(r.out, "0.7500") && has(r.out, "refused k5") && has(r.out, "how, hybrid"));
   CHECK(has(r.out, "sentence pairs") && has(r.out, "by similarity alone"));
 }
 
-TEST(a_part_of_it) {
+TEST(a_subset_can_be_evaluated) {
   yyjson_val *r = OK("eval", SETS, "--set", "house", "--limit", "2", "--mode", "keyword", "--fast", "--dates", "none");
   CHECK_INT(jlen(r, "sets"), 1);
   CHECK(!jget(r, "pairs"));
@@ -136,7 +135,7 @@ TEST(a_query_that_is_a_document_does_not_find_itself) {
   CHECK_NEAR(jnum(s, "hybrid.recall_all@5"), 1, 1e-9);
 }
 
-TEST(the_kept_store_holds_the_dialogue_with_its_sessions_and_times) {
+TEST(the_kept_store_has_the_sessions_and_times_of_the_dialogue) {
   const char *tmp = temporary();
   yyjson_val *r = OK("eval", SETS "/house", "--set", "house", "--keep");
   struct str kept = jstr(r, "kept");
@@ -174,7 +173,7 @@ TEST(sentence_pairs) {
   yyjson_val *nli = pairs_named(r, "nli");
   CHECK_INT(jlen(r, "sets"), 0);
   CHECK_INT(jlen(r, "pairs"), 3);
-  /* Equal texts are the same; of three pairs of the same meaning the third shares no word. */
+  /* Equal texts count as the same. The third of three pairs with the same meaning shares no word. */
   CHECK_INT(jint(same, "pairs"), 4);
   CHECK_NEAR(jnum(same, "same_precision"), 1, 1e-9);
   CHECK_NEAR(jnum(same, "same_recall"), 0.6667, 1e-9);
@@ -182,7 +181,7 @@ TEST(sentence_pairs) {
   CHECK_INT(jint(score, "same"), 2);
   CHECK_NEAR(jnum(score, "same_precision"), 0.6667, 1e-9);
   CHECK_NEAR(jnum(score, "same_recall"), 1, 1e-9);
-  /* A number that differs is told apart; nothing can tell equal texts apart. */
+  /* Differing numbers are told apart. Equal texts cannot be. */
   CHECK_INT(jint(nli, "contradictions"), 2);
   CHECK_INT(jint(nli, "contradictions_taken"), 1);
   CHECK_INT(jint(nli, "similarity_alone.contradictions_near"), 2);
@@ -190,7 +189,7 @@ TEST(sentence_pairs) {
   CHECK(!jget(nli, "same_precision"));
 }
 
-TEST(pairs_that_are_none) {
+TEST(malformed_pairs_are_refused) {
   const char *dir = path_join(NULL, "p");
   mkdir(dir, 0700);
   file_write(path_join(dir, "x.tsv"), STR("1\ta\tb\nmaybe\ta\tb\n"));
@@ -201,9 +200,9 @@ TEST(pairs_that_are_none) {
   CHECK(has(jstr(REFUSED("usage", "eval", dir), "message"), "UTF-8"));
 }
 
-/* ---- what is wrong with a set ---- */
+/* ---- errors in a set ---- */
 
-TEST(files_that_are_missing) {
+TEST(missing_files_are_refused) {
   const char *tmp = temporary();
   CHECK(has(jstr(REFUSED("not_found", "eval", made_set(DOC, NULL, NULL)), "message"), "queries.jsonl"));
   CHECK(has(jstr(REFUSED("not_found", "eval", made_set(DOC, QUERY, NULL)), "message"), "qrels.tsv"));
@@ -215,7 +214,7 @@ TEST(files_that_are_missing) {
   CHECK_INT(entries_of(tmp), 0);
 }
 
-TEST(an_archive_is_unpacked_first) {
+TEST(an_archive_must_be_unpacked_first) {
   const char *dir = path_join(NULL, "packed");
   mkdir(dir, 0700);
   CHECK(has(jstr(REFUSED("not_found", "eval", dir), "fix"), "corpus.jsonl"));
@@ -230,7 +229,7 @@ static void check_bad(const char *corpus, const char *queries, const char *qrels
   CHECK(has(jstr(e, "message"), where) && has(jstr(e, "message"), why));
 }
 
-TEST(lines_that_are_wrong) {
+TEST(malformed_lines_are_refused) {
   const char *tmp = temporary();
   check_bad(DOC "{\"_id\":\"e\",\"text\n", QUERY, REL, "corpus.jsonl line 2", "not valid JSON");
   check_bad("\x7f"
@@ -251,9 +250,9 @@ TEST(lines_that_are_wrong) {
   CHECK_INT(entries_of(tmp), 0);
 }
 
-/* ---- stopping ---- */
+/* ---- interruption ---- */
 
-/* A store lies in a folder below this one. */
+/* Does a subfolder contain a store? */
 static bool has_store(const char *path) {
   DIR *dir = opendir(path);
   bool found = false;
@@ -288,11 +287,11 @@ static void stop_with(int number) {
   CHECK_INT(entries_of(tmp), 0);
 }
 
-TEST(ctrl_c_leaves_nothing_behind) { stop_with(SIGINT); }
+TEST(sigint_leaves_nothing_behind) { stop_with(SIGINT); }
 
-TEST(a_request_to_end_leaves_nothing_behind) { stop_with(SIGTERM); }
+TEST(sigterm_leaves_nothing_behind) { stop_with(SIGTERM); }
 
-/* ---- search by one list alone ---- */
+/* ---- search modes ---- */
 
 TEST(search_modes) {
   STORE("The ferry to the island leaves at noon");
@@ -308,8 +307,8 @@ TEST(search_modes) {
 
 /* ---- on a server ---- */
 
-/* Search equals that of SQLite: the same words, the same vectors, the same ranking. */
-TEST(both_engines_measure_the_same, .only = TEST_ON_POSTGRES) {
+/* Search on PostgreSQL matches SQLite: same terms, same vectors, same ranking. */
+TEST(both_engines_give_the_same_metrics, .only = TEST_ON_POSTGRES) {
   static const char *const modes[] = {"hybrid", "keyword", "vector"};
   temporary();
   yyjson_val *file = OK("eval", SETS, "--set", "house", "--set", "chats");
@@ -326,7 +325,7 @@ TEST(both_engines_measure_the_same, .only = TEST_ON_POSTGRES) {
   }
 }
 
-TEST(a_server_must_be_the_address_of_one) {
+TEST(the_server_option_needs_a_url) {
   temporary();
   REFUSED("usage", "eval", SETS "/house", "--server", "house.db");
 }

@@ -1,5 +1,4 @@
-/* test_model.c: model convert and model show: a tiny model from a folder to a file, and everything that may be wrong.
- */
+/* test_model.c: model convert and model show: converting a folder with a tiny model to a file, and all errors. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@ static void put(const char *folder, const char *name, struct str text) {
   file_write(path, text);
 }
 
-/* A model's folder of this name in the test's own. */
+/* Creates a model folder in the test's directory. */
 static const char *model_folder(const char *name, const struct tiny_spec *spec) {
   const char *folder = path_join(NULL, name);
   CHECK_INT(mkdir(folder, 0700), 0);
@@ -42,7 +41,7 @@ static void check_tiny(yyjson_val *r, const char *name) {
   CHECK(!jbool(r, "projection"));
 }
 
-TEST(a_folder_becomes_a_file_that_can_be_shown) {
+TEST(a_converted_model_can_be_shown) {
   test_store_new("test.db");
   const char *folder = model_folder("tiny-v1", &(struct tiny_spec){.prefix = "bert.", .type = "F16"});
   const char *file = path_join(NULL, "tiny.cairn");
@@ -58,7 +57,7 @@ TEST(a_folder_becomes_a_file_that_can_be_shown) {
   struct run text = CAIRN("model", "show", file);
   CHECK_INT(text.exit_code, 0);
   CHECK(has(text.out, "name: tiny-v1") && has(text.out, "pooling: mean"));
-  /* Neither needs a store, nor makes one. */
+  /* Neither command needs or creates a store. */
   CHECK(!store_is_there(cli_db()));
 }
 
@@ -74,7 +73,7 @@ TEST(options_are_stored) {
   CHECK_STR(jstr(r, "text_prefix"), "passage: ");
 }
 
-TEST(a_calibration_can_be_given) {
+TEST(a_calibration_can_be_supplied) {
   const char *folder = model_folder("tiny", &(struct tiny_spec){0}), *file = path_join(NULL, "tiny.cairn");
   OK("model", "convert", folder, file, "--calibration", "-0.5:0, 0.25:0.5,0.75:0.92,1:1");
   yyjson_val *r = OK("model", "show", file);
@@ -99,8 +98,8 @@ TEST(a_calibration_can_be_given) {
   }
 }
 
-/* Its weights are noise: what it says about texts says nothing. */
-TEST(a_model_that_cannot_tell_never_makes_a_duplicate) {
+/* Its weights are noise, so its similarities mean nothing. */
+TEST(a_model_of_noise_never_reports_duplicates) {
   const char *folder = model_folder("tiny", &(struct tiny_spec){0}), *file = path_join(NULL, "tiny.cairn");
   yyjson_val *r = OK("model", "convert", folder, file);
   size_t n = jlen(r, "calibration.scaled");
@@ -114,14 +113,14 @@ TEST(a_model_that_cannot_tell_never_makes_a_duplicate) {
   CHECK(!warning(r, "contradiction"));
 }
 
-TEST(the_weights_file_can_be_named_itself) {
+TEST(the_weights_file_can_be_given_instead_of_the_folder) {
   const char *folder = model_folder("a model, odd", &(struct tiny_spec){0}), *file = path_join(NULL, "tiny.cairn");
   CHECK_INT(rename(path_join(folder, "model.safetensors"), path_join(folder, "weights.safetensors")), 0);
   yyjson_val *r = OK("model", "convert", path_join(folder, "weights.safetensors"), file);
   check_tiny(r, "a-model--odd");
 }
 
-TEST(nothing_is_overwritten_without_force) {
+TEST(overwriting_needs_force) {
   const char *folder = model_folder("tiny", &(struct tiny_spec){0}), *file = path_join(NULL, "tiny.cairn");
   OK("model", "convert", folder, file);
   struct str before = file_read(file);
@@ -129,7 +128,7 @@ TEST(nothing_is_overwritten_without_force) {
   CHECK(str_eq(file_read(file), before));
   OK("model", "convert", folder, file, "--name", "second", "--force");
   CHECK_STR(jstr(OK("model", "show", file), "name"), "second");
-  /* What is not a model is never replaced. */
+  /* A file that is not a model is never replaced, even with --force. */
   const char *notes = path_join(NULL, "notes.txt");
   file_write(notes, STR("important"));
   REFUSED("conflict", "model", "convert", folder, notes, "--force");
@@ -143,11 +142,11 @@ TEST(a_failed_conversion_leaves_nothing_behind) {
   CHECK_INT(mkdir(out, 0700), 0);
   yyjson_val *r = REFUSED("usage", "model", "convert", folder, path_join(out, "tiny.cairn"));
   CHECK(has(jstr(r, "message"), "encoder.layer.1.output.dense.bias"));
-  CHECK_INT(rmdir(out), 0); /* empty: no temporary file either */
+  CHECK_INT(rmdir(out), 0); /* empty: no temporary file is left */
   REFUSED("not_found", "model", "convert", model_folder("good", &(struct tiny_spec){0}), path_join(out, "tiny.cairn"));
 }
 
-TEST(folders_that_are_no_models_are_refused) {
+TEST(folders_without_a_model_are_refused) {
   const char *file = path_join(NULL, "x.cairn"), *folder = path_join(NULL, "empty");
   REFUSED("not_found", "model", "convert", path_join(NULL, "nowhere"), file);
   CHECK_INT(mkdir(folder, 0700), 0);
@@ -182,7 +181,7 @@ TEST(names_and_numbers_are_checked) {
   CHECK(!exists(file));
 }
 
-TEST(a_damaged_model_is_not_shown) {
+TEST(a_damaged_model_is_refused) {
   const char *folder = model_folder("tiny", &(struct tiny_spec){0}), *file = path_join(NULL, "x.cairn");
   OK("model", "convert", folder, file);
   struct str good = file_read(file);

@@ -1,5 +1,5 @@
-/* test_search_damage.c: a search with a part of the store broken: it answers by what is left and says what to do;
- * doctor finds the damage and mends it. */
+/* test_search_damage.c: search in a damaged store: it falls back to the intact indexes and says what to do; doctor
+ * finds and repairs the damage. */
 #include <unistd.h>
 
 #include "support/cli.h"
@@ -25,7 +25,7 @@ static struct str fix_of(yyjson_val *doctor, const char *name) {
   FAIL("doctor has no check %s", name);
 }
 
-/* doctor ends with the code of "degraded", and names what to do about this check. */
+/* doctor exits with the "degraded" code and suggests a fix for this check. */
 static void doctor_finds(const char *name) {
   struct run r = CAIRN("doctor", "--json");
   CHECK_INT(r.exit_code, 11);
@@ -53,11 +53,11 @@ static void words_are_lost(int64_t id, const char *option) {
   CHECK_STR(jstr(r, "results[0].source"), "vector");
   CHECK(has(jstr(r, "degraded"), "full-text"));
   CHECK(has(jstr(r, "degraded"), "cairn doctor --repair"));
-  /* Where words alone are asked for, there is nothing; and that is said. */
+  /* A keyword search has no results and says why. */
   r = OK("search", "--mode", "keyword", "seagulls");
   CHECK_INT(jlen(r, "results"), 0);
   CHECK(has(jstr(r, "degraded"), "full-text"));
-  /* Vectors alone miss nothing. */
+  /* A vector search is not affected. */
   CHECK(!jget(OK("search", "--mode", "vector", "seagulls"), "degraded"));
   doctor_finds("full_text");
   yyjson_val *mended = OK("doctor", option);
@@ -66,31 +66,31 @@ static void words_are_lost(int64_t id, const char *option) {
   hybrid_again(id);
 }
 
-TEST(an_overwritten_full_text_index, .only = TEST_ON_SQLITE) {
+TEST(overwritten_full_text_index, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10");
   words_are_lost(id, "--repair");
 }
 
-TEST(a_full_text_index_of_noise, .only = TEST_ON_SQLITE) {
+TEST(random_full_text_index, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = randomblob(length(block)) WHERE id > 10");
   words_are_lost(id, "--repair");
 }
 
-TEST(a_full_text_index_without_its_structure, .only = TEST_ON_SQLITE) {
+TEST(full_text_index_without_structure_record, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("DELETE FROM chunk_fts_data WHERE id = 10");
-  words_are_lost(id, "--fix"); /* the other name of it */
+  words_are_lost(id, "--fix"); /* alias of --repair */
 }
 
 /* ---- the vector index ---- */
 
-TEST(an_overwritten_vector_block, .only = TEST_ON_SQLITE) {
+TEST(overwritten_vector_head, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE vec_head SET places = randomblob(length(places))");
   yyjson_val *r = OK("search", "seagulls at the harbour");
-  CHECK_INT(jint(r, "results[0].id"), id); /* by its words */
+  CHECK_INT(jint(r, "results[0].id"), id); /* by full-text search */
   CHECK(has(jstr(r, "degraded"), "vector index"));
   CHECK(has(jstr(r, "degraded"), "cairn doctor --repair"));
   doctor_finds("vectors");
@@ -111,7 +111,7 @@ TEST(overwritten_vectors, .only = TEST_ON_SQLITE) {
   hybrid_again(id);
 }
 
-TEST(both_at_once, .only = TEST_ON_SQLITE) {
+TEST(both_indexes_damaged, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10;"
          "UPDATE vec_head SET places = x'00'; UPDATE vec_slot SET vector = zeroblob(length(vector))");
@@ -119,7 +119,7 @@ TEST(both_at_once, .only = TEST_ON_SQLITE) {
   CHECK_INT(jlen(r, "results"), 0);
   CHECK(has(jstr(r, "degraded"), "full-text"));
   CHECK_INT(jint(OK("get", num(id)), "id"), id);           /* no text is lost */
-  OK("remember", "Rosemary is cheap at the market today"); /* and none is refused */
+  OK("remember", "Rosemary is cheap at the market today"); /* writes still succeed */
   CHECK(jbool(OK("doctor", "--repair"), "ok"));
   OK("maintain");
   hybrid_again(id);
@@ -127,8 +127,8 @@ TEST(both_at_once, .only = TEST_ON_SQLITE) {
 
 /* ---- the embedder ---- */
 
-/* A team that never had another embedder than a file that is not there. */
-TEST(a_model_file_that_is_missing_or_damaged) {
+/* A team whose only embedder is a missing file. */
+TEST(missing_or_damaged_model_file) {
   const char *path = path_join(NULL, "model.cairn");
   cli_set("CAIRN_EMBEDDER");
   OK("config", "embedder.file", path);
@@ -149,7 +149,7 @@ TEST(a_model_file_that_is_missing_or_damaged) {
     CHECK_STR(jstr(r, "results[0].source"), "keyword");
     CHECK(has(jstr(r, "degraded"), "model.cairn"));
     r = OK("search", "--mode", "vector", "seagulls at the harbour");
-    CHECK_STR(jstr(r, "search_mode"), "keyword"); /* words are better than nothing */
+    CHECK_STR(jstr(r, "search_mode"), "keyword"); /* falls back to keywords */
     CHECK_INT(jint(r, "results[0].id"), 1);
     CHECK(has(jstr(r, "degraded"), "model.cairn"));
     CHECK(!jget(OK("search", "--mode", "keyword", "seagulls"), "results[1]"));
@@ -159,7 +159,7 @@ TEST(a_model_file_that_is_missing_or_damaged) {
   hybrid_again(1);
 }
 
-TEST(no_embedder_by_choice_is_no_fault) {
+TEST(disabled_embedding_is_not_an_error) {
   cli_set("CAIRN_EMBEDDER=none");
   store_some();
   yyjson_val *r = OK("search", "seagulls at the harbour");

@@ -1,4 +1,4 @@
-/* test_search_input.c: any text is a valid query, in every mode: noise finds something or nothing, and is no error. */
+/* test_search_input.c: any text is a valid query in every mode; noise is not an error. */
 #include "base/utf8.h"
 #include "support/cli.h"
 
@@ -13,7 +13,7 @@ static void store_some(void) {
   STORE("The rocket 🚀 was launched at noon");
 }
 
-/* An answer of the usual shape, whatever is asked. */
+/* Checks that the reply has the usual shape. */
 static void asked(const char *query) {
   for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
     test_note("%s: %.60s", modes[i], query);
@@ -36,7 +36,7 @@ TEST(an_empty_query_finds_nothing) {
     }
 }
 
-TEST(every_operator_of_full_text_search_is_text, .slow = true) {
+TEST(full_text_operators_are_plain_text, .slow = true) {
   static const char *const queries[] = {"AND",
                                         "OR",
                                         "NOT",
@@ -115,7 +115,7 @@ TEST(every_operator_of_full_text_search_is_text, .slow = true) {
   store_some();
   for (size_t i = 0; i < ARRAY_LEN(queries); i++)
     asked(queries[i]);
-  /* And the words among them are found as words. */
+  /* The words among the operators are searched. */
   CHECK_INT(jint(OK("search", "--mode", "keyword", "(machine"), "results[0].id"), 1);
   CHECK_INT(jint(OK("search", "--mode", "keyword", "NOT machine"), "results[0].id"), 1);
   CHECK_INT(jint(OK("search", "--mode", "keyword", "body:machine\""), "results[0].id"), 1);
@@ -123,7 +123,7 @@ TEST(every_operator_of_full_text_search_is_text, .slow = true) {
   CHECK_HEALTHY();
 }
 
-TEST(scripts_without_spaces_and_other_scripts) {
+TEST(other_scripts_and_scripts_without_spaces) {
   static const struct {
     const char *query;
     int64_t id;
@@ -137,7 +137,7 @@ TEST(scripts_without_spaces_and_other_scripts) {
   }
   asked("\xe2\x80\xae"
         "right to left, forced \xe2\x80\xac");
-  asked("🚀"); /* a picture is no word */
+  asked("🚀"); /* an emoji is not a word */
   asked("👩‍👩‍👧‍👦");
   asked("\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa");
   asked("e\xcc\x81\xcc\x81\xcc\x81\xcc\x81");
@@ -145,13 +145,13 @@ TEST(scripts_without_spaces_and_other_scripts) {
   asked("\xef\xbf\xbd");
 }
 
-TEST(bytes_that_are_no_text) {
+TEST(invalid_utf8_is_accepted) {
   static const char *const noise[] = {"\xff\xfe",         "\xc3\x28", "\xed\xa0\x80",         "\xc0\xaf",
                                       "\xf4\x90\x80\x80", "\x80",     "\x01\x02\x7f\x1b[31m", "caf\xe9"};
   store_some();
   for (size_t i = 0; i < ARRAY_LEN(noise); i++)
     asked(noise[i]);
-  /* The rest of it is still a query. */
+  /* The valid part is still searched. */
   yyjson_val *r = OK("search", "--mode", "keyword", "machine \xff\xfe");
   CHECK_INT(jint(r, "results[0].id"), 1);
   CHECK_STR(jstr(r, "query"), "machine \xef\xbf\xbd\xef\xbf\xbd");
@@ -169,7 +169,7 @@ static const char *repeated(const char *part) {
   return cstr(buf_str(&b));
 }
 
-/* As long as an argument can be; a word of it is found. */
+/* The maximum length of an argument; a word in it is found. */
 TEST(a_very_long_query, .seconds = 60) {
   store_some();
   const char *many = words("noise", 12000);

@@ -1,12 +1,12 @@
-/* test_search_ranking.c: what makes the order of a search, seen from outside: neighbours in a transcript, times and
- * types that the query names, weights, diversity; and that the same texts give the same order. */
+/* test_search_ranking.c: what determines the ranking: neighbours in a transcript, times and types in the query,
+ * weights, diversity. Equal texts give an equal order. */
 #include <unistd.h>
 
 #include "support/cli.h"
 
 static const char *const modes[] = {"hybrid", "keyword", "vector"};
 
-/* The place of a memory among the results; -1. */
+/* Rank of a memory among the results, or -1. */
 static int place(yyjson_val *r, int64_t id) { return jpos(r, "results", id); }
 
 static double part(yyjson_val *r, int64_t id, const char *name) {
@@ -15,7 +15,7 @@ static double part(yyjson_val *r, int64_t id, const char *name) {
   return jnum(r, textf("results[%d].parts.%s", at, name));
 }
 
-/* Another store in the place of the first. */
+/* Replaces the store with an empty one. */
 static void fresh(void) { store_remove(cli_db()); }
 
 static void fillers(int n) {
@@ -35,7 +35,7 @@ static int64_t say(const char *session, const char *text) {
   return STORE("--type", "episodic", "--session", session, text);
 }
 
-TEST(a_question_finds_the_answer_that_follows) {
+TEST(a_question_lends_its_score_to_the_answer) {
   fillers(12);
   int64_t before = say("talk", "Good morning everybody!");
   int64_t question = say("talk", QUESTION);
@@ -45,7 +45,7 @@ TEST(a_question_finds_the_answer_that_follows) {
   CHECK_INT(place(r, question), 0);
   CHECK_INT(place(r, answer), 1);
   CHECK_INT(place(r, before), 2);
-  CHECK_INT(place(r, later), -1); /* what is lent is not lent on */
+  CHECK_INT(place(r, later), -1); /* lent scores are not lent again */
   double words = part(r, question, "words");
   CHECK(words > 0);
   CHECK_NEAR(part(r, question, "lent"), 0, 0);
@@ -56,12 +56,12 @@ TEST(a_question_finds_the_answer_that_follows) {
   CHECK_INT(place(r, question), 0);
   CHECK_INT(place(r, answer), 1);
   CHECK_STR(jstr(r, "results[1].source"), "hybrid");
-  /* By meaning alone nothing is lent. */
+  /* A vector search lends nothing. */
   r = OK("search", "--mode", "vector", "--explain", ASKED);
   CHECK_NEAR(part(r, question, "lent"), 0, 0);
 }
 
-/* Only what follows in the same session, project and team, and is of a type that makes a sequence. */
+/* Scores are lent only within a session, project and team, and only between sequential types. */
 static void lent_to_nobody(int64_t other) {
   yyjson_val *r = OK("search", "--mode", "keyword", "--all-projects", ASKED);
   CHECK_INT(jint(r, "results[0].id"), 1);
@@ -83,12 +83,12 @@ TEST(nothing_is_lent_to_another_team) {
   say("talk", QUESTION);
   cli_set("CAIRN_TEAM=others");
   int64_t other = say("talk", ANSWER);
-  CHECK_INT(jlen(OK("search", "--mode", "keyword", ASKED), "results"), 0); /* nor is theirs told what ours said */
+  CHECK_INT(jlen(OK("search", "--mode", "keyword", ASKED), "results"), 0); /* the other team does not see ours either */
   cli_set("CAIRN_TEAM");
   lent_to_nobody(other);
 }
 
-TEST(nothing_is_lent_to_what_is_no_sequence) {
+TEST(nothing_is_lent_to_types_without_sequence) {
   say("talk", QUESTION);
   lent_to_nobody(STORE("--type", "note", "--session", "talk", ANSWER));
 }
@@ -103,26 +103,26 @@ TEST(nothing_is_lent_without_a_session) {
   lent_to_nobody(STORE("--type", "episodic", ANSWER));
 }
 
-TEST(what_is_forgotten_neither_lends_nor_borrows) {
+TEST(forgotten_entries_neither_lend_nor_borrow) {
   say("talk", QUESTION);
   int64_t answer = say("talk", ANSWER), more = say("talk", "With a white stripe.");
   OK("forget", num(answer), "--reason", "wrong");
   yyjson_val *r = OK("search", "--mode", "keyword", ASKED);
   CHECK_INT(place(r, answer), -1);
-  CHECK_INT(place(r, more), 1); /* it follows now */
+  CHECK_INT(place(r, more), 1); /* adjacent to the question now */
   OK("forget", "1", "--reason", "wrong");
   CHECK_INT(jlen(OK("search", "--mode", "keyword", ASKED), "results"), 0);
 }
 
-TEST(filters_hold_for_neighbours) {
+TEST(filters_apply_to_neighbours) {
   say("talk", QUESTION);
   int64_t answer = STORE("--type", "meeting", "--session", "talk", ANSWER);
   CHECK_INT(place(OK("search", "--mode", "keyword", ASKED), answer), 1);
   CHECK_INT(place(OK("search", "--mode", "keyword", "--type", "episodic", ASKED), answer), -1);
-  CHECK_INT(jlen(OK("search", "--mode", "keyword", "--type", "meeting", ASKED), "results"), 0); /* nobody lends */
+  CHECK_INT(jlen(OK("search", "--mode", "keyword", "--type", "meeting", ASKED), "results"), 0); /* no lender */
 }
 
-/* ---- the vectors of entries ---- */
+/* ---- vectors of transcript entries ---- */
 
 static const char *const talk[] = {"Shall the ferry be painted this spring?", "Only the hull, the deck can wait.",
                                    "Then order forty litres of primer.", "Done, it arrives on Thursday.",
@@ -153,7 +153,7 @@ static void every_way_gives_the_same_vectors(const char *embedder, const char *o
   for (size_t i = 0; i < ARRAY_LEN(talk); i++)
     say("talk", talk[i]);
   const char *single = vectors();
-  CHECK(strcmp(alone, single) != 0); /* what was said before counts */
+  CHECK(strcmp(alone, single) != 0); /* the context changes the vector */
   fresh();
   talk_batch(NULL);
   CHECK_STR(str_from(vectors()), single);
@@ -162,7 +162,7 @@ static void every_way_gives_the_same_vectors(const char *embedder, const char *o
   CHECK_INT(sql_number("SELECT count(*) FROM vec_slot"), 0);
   OK("maintain");
   CHECK_STR(str_from(vectors()), single);
-  /* To another embedder and back. */
+  /* Switch to another embedder and back. */
   cli_set(textf("CAIRN_EMBEDDER=%s", other));
   OK("reembed");
   OK("reembed", "--drop-previous");
@@ -173,23 +173,21 @@ static void every_way_gives_the_same_vectors(const char *embedder, const char *o
   CHECK_STR(str_from(vectors()), single);
 }
 
-TEST(an_entry_has_the_same_vector_whichever_way_it_came) {
-  every_way_gives_the_same_vectors("hash-v1", "cairn-embed-v2");
-}
+TEST(every_write_path_gives_an_entry_the_same_vector) { every_way_gives_the_same_vectors("hash-v1", "cairn-embed-v2"); }
 
-TEST(an_entry_has_the_same_vector_by_the_built_in_embedder) {
+TEST(every_write_path_gives_the_same_vector_with_the_built_in_embedder) {
   every_way_gives_the_same_vectors("cairn-embed-v2", "hash-v1");
 }
 
-/* The context of an entry is what is before it in its session, whatever else is in the batch: other sessions, notes,
- * lines that are refused, and lines that are not stored because they are there already. */
+/* The context of an entry is the previous entry of its session, whatever else the batch contains: other sessions,
+ * notes, refused lines, and duplicates. */
 TEST(a_mixed_batch_gives_the_vectors_of_single_writes) {
   static const char *const lines[] = {
       "{\"text\":\"Shall the ferry be painted this spring?\",\"type\":\"episodic\"}",
       "{\"text\":\"Rosemary is cheap at the market\",\"type\":\"note\"}",
-      "{\"text\":\"123 456\",\"type\":\"episodic\"}", /* no letter */
+      "{\"text\":\"123 456\",\"type\":\"episodic\"}", /* refused: no letter */
       "{\"text\":\"Only the hull, the deck can wait.\",\"type\":\"episodic\"}",
-      "{\"text\":\"Shall the ferry be painted this spring?\",\"type\":\"episodic\"}", /* again */
+      "{\"text\":\"Shall the ferry be painted this spring?\",\"type\":\"episodic\"}", /* duplicate */
       "{\"text\":\"Then order forty litres of primer.\",\"type\":\"episodic\"}",
       "{\"text\":\"Done, it arrives on Thursday.\",\"type\":\"episodic\"}"};
   static struct arena a;
@@ -204,12 +202,12 @@ TEST(a_mixed_batch_gives_the_vectors_of_single_writes) {
   fresh();
   cli_run(buf_str(&all), ARGS("remember", "--session", "talk", "--batch", "-"));
   CHECK_INT(sql_number("SELECT count(*) FROM memory"), 5);
-  OK("maintain"); /* for what was embedded with a line that was not stored */
+  OK("maintain"); /* re-embeds entries whose context was not stored */
   CHECK_STR(str_from(vectors()), single);
 }
 
-/* A conversation is archived after a while; its vectors do not depend on that. */
-TEST(archived_entries_are_embedded_as_they_were) {
+/* Old conversations are archived; this does not change their vectors. */
+TEST(archived_entries_keep_their_vectors) {
   talk_batch(NULL);
   const char *first = vectors();
   cli_day(200);
@@ -223,11 +221,11 @@ TEST(archived_entries_are_embedded_as_they_were) {
   CHECK_STR(str_from(vectors()), first);
 }
 
-/* "OK." has in its vector what it answers: that makes it no restatement of it, and no contradiction; nor of a report
- * that says the same. */
+/* The vector of "OK." includes the message it answers. It must not count as a duplicate or contradiction of that
+ * message, nor of an incident with the same text. */
 #define MOVE "We will move the staging database to Postgres 17 on port 5433 next Tuesday, after the release."
 
-TEST(a_short_answer_is_no_duplicate_of_what_it_answers) {
+TEST(a_short_answer_is_no_duplicate_of_the_message_it_answers) {
   static const char *const short_ones[] = {"OK.", "Yes, agreed.", "Fine with me.", "No."};
   cli_set("CAIRN_EMBEDDER=cairn-embed-v2");
   STORE("--type", "incident", MOVE " That was the plan.");
@@ -240,7 +238,7 @@ TEST(a_short_answer_is_no_duplicate_of_what_it_answers) {
   }
 }
 
-TEST(a_report_is_no_duplicate_of_the_answer_to_the_same) {
+TEST(an_incident_is_no_duplicate_of_an_answer_to_the_same_text) {
   cli_set("CAIRN_EMBEDDER=cairn-embed-v2");
   int64_t plan = say("talk", MOVE);
   say("talk", "OK.");
@@ -250,15 +248,15 @@ TEST(a_report_is_no_duplicate_of_the_answer_to_the_same) {
   CHECK(!warning(r, "contradiction"));
 }
 
-/* Without its check sum on SQLite, which is that of its place too. */
+/* Excludes the SQLite checksum, which also covers the slot position. */
 static const char *vector_of(int64_t chunk) {
   return cstr(
       sql_string(textf("SELECT %s FROM vec_slot WHERE chunk_id = %lld",
                        on_postgres() ? "v::text" : "hex(substr(vector, 1, length(vector) - 4))", (long long)chunk)));
 }
 
-/* What follows was embedded with the end of the text that is purged: that vector is a trace of it. */
-TEST(purge_takes_the_vector_of_the_entry_behind) {
+/* The next entry was embedded with the end of the purged text, so its vector is a trace of it. */
+TEST(purge_deletes_the_vector_of_the_next_entry) {
   for (size_t i = 0; i < ARRAY_LEN(talk); i++)
     say("talk", talk[i]);
   int64_t aside = STORE("The lighthouse keeper collects stamps");
@@ -271,15 +269,15 @@ TEST(purge_takes_the_vector_of_the_entry_behind) {
   CHECK_INT(jint(OK("maintain"), "embedded"), 1);
   const char *anew = vector_of(3);
   CHECK(strcmp(anew, trace) != 0);
-  /* As if the purged one had never been. */
+  /* Same vector as if the purged entry had never existed. */
   fresh();
   say("talk", talk[0]);
   say("talk", talk[2]);
   CHECK_STR(str_from(vector_of(2)), anew);
 }
 
-/* A pruned one is still in the log, and in the vector of what followed it. */
-TEST(purge_of_a_pruned_entry_takes_that_vector_too) {
+/* A pruned entry is still in the log and in the vector of the next entry. */
+TEST(purge_of_a_pruned_entry_deletes_the_next_vector) {
   for (size_t i = 0; i < ARRAY_LEN(talk); i++)
     STORE("--type", "episodic", "--session", "talk", "--project", "ship", talk[i]);
   cli_day(200);
@@ -292,12 +290,12 @@ TEST(purge_of_a_pruned_entry_takes_that_vector_too) {
   CHECK_INT(sql_number("SELECT count(*) FROM vec_slot"), 3);
 }
 
-/* An entry that was out of sight for a time did not stand between. */
-TEST(purge_looks_behind_what_was_forgotten) {
+/* An entry that was forgotten for a while is not the context of entries written meanwhile. */
+TEST(purge_looks_past_forgotten_entries) {
   say("talk", talk[0]);
   int64_t second = say("talk", talk[1]);
   yyjson_val *r = OK("forget", num(second), "--reason", "wrong");
-  int64_t third = say("talk", talk[2]); /* behind the first */
+  int64_t third = say("talk", talk[2]); /* its context is the first entry */
   say("talk", talk[3]);
   OK("undo", num(jint(r, "txn")));
   CHECK_STR(memory_state(second), "active");
@@ -310,9 +308,9 @@ TEST(purge_looks_behind_what_was_forgotten) {
   CHECK_INT(sql_number("SELECT count(*) FROM vec_slot"), 3);
 }
 
-/* ---- times and types that the query names ---- */
+/* ---- times and types in the query ---- */
 
-TEST(a_time_in_the_query_prefers_what_is_of_that_time) {
+TEST(a_time_in_the_query_boosts_memories_of_that_time) {
   cli_day(40); /* Friday, the 10th of April 2026 */
   int64_t old = STORE("--valid-from", "2026-01-14", "Deploy 41 of billing went out");
   int64_t older = STORE("--valid-from", "2025-12-03", "Deploy 37 of billing went out");
@@ -320,11 +318,11 @@ TEST(a_time_in_the_query_prefers_what_is_of_that_time) {
   yyjson_val *r = OK("search", "--mode", "keyword", "--explain", "what did we deploy");
   CHECK_INT(jlen(r, "results"), 3);
   CHECK_NEAR(part(r, week, "time"), 1, 0);
-  CHECK(place(r, week) > place(r, old)); /* equal ones by id */
+  CHECK(place(r, week) > place(r, old)); /* ties are ordered by id */
   for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
     test_note("%s", modes[i]);
     r = OK("search", "--mode", modes[i], "--explain", "what did we deploy last week");
-    CHECK_INT(jlen(r, "results"), 3); /* a preference, no filter */
+    CHECK_INT(jlen(r, "results"), 3); /* a boost, not a filter */
     CHECK_INT(place(r, week), 0);
     CHECK_NEAR(part(r, week, "time"), 1.3, 1e-6);
     CHECK_NEAR(part(r, old, "time"), 1, 0);
@@ -355,15 +353,15 @@ static void type_preferred(const char *type, const char *plain, const char *aski
   }
 }
 
-TEST(words_that_ask_for_a_type_prefer_it) {
+TEST(type_words_in_the_query_boost_that_type) {
   type_preferred("decision", "release checklist", "decision release checklist");
   type_preferred("person", "needs release", "who needs release");
   type_preferred("procedural", "I release", "how do I release");
   type_preferred("lesson", "release checklist", "lessons learned: release checklist");
 }
 
-/* Softly: an answer that is far better stays where it is. */
-TEST(a_preferred_type_does_not_win_by_itself) {
+/* The boost is small: a much better match stays first. */
+TEST(a_boosted_type_does_not_always_win) {
   int64_t good = STORE("--type", "fact", "The ferry was painted turquoise by the harbour committee");
   int64_t poor = STORE("--type", "decision", "Invoices of the harbour are printed on yellow paper in the evening");
   yyjson_val *r = OK("search", "decision: harbour committee painted ferry turquoise");
@@ -373,7 +371,7 @@ TEST(a_preferred_type_does_not_win_by_itself) {
 
 /* ---- weights ---- */
 
-/* (1 - w) * words + w * similarity, and a little for what is named. */
+/* fusion = (1 - w) * words + w * similarity, plus a little for named entities */
 static void fused_by(yyjson_val *r, double w) {
   for (size_t i = 0; i < jlen(r, "results"); i++) {
     yyjson_val *p = jget(r, textf("results[%zu].parts", i));
@@ -384,9 +382,9 @@ static void fused_by(yyjson_val *r, double w) {
   }
 }
 
-TEST(the_weight_of_vectors_is_a_setting) {
+TEST(the_vector_weight_is_a_setting) {
   cli_set("CAIRN_EMBEDDER=cairn-embed-v2");
-  /* The words without the meaning, and the meaning without the words. */
+  /* One matches by words but not by meaning, the other by meaning but not by words. */
   int64_t words = STORE("The car park sign with the word repair fell into the river Price");
   int64_t meaning = STORE("Fixing the automobile costs 800 euros at the garage");
   const char *query = "price of the car repair";
@@ -411,7 +409,7 @@ TEST(the_weight_of_vectors_is_a_setting) {
 
 /* ---- diversity ---- */
 
-TEST(near_copies_do_not_take_every_place) {
+TEST(near_copies_do_not_fill_the_results) {
   for (int i = 0; i < 5; i++)
     STORE(textf("Backup run %d of the customer database finished without errors", 100 + i));
   STORE("The customer database backup is copied to Oslo every night");
@@ -425,11 +423,11 @@ TEST(near_copies_do_not_take_every_place) {
   for (int64_t id = 1; id <= 5; id++)
     copies += place(r, id) >= 0;
   CHECK(copies >= 1 && copies < 5);
-  /* With room for all, all are there. */
+  /* With enough room all of them are shown. */
   CHECK_INT(jlen(OK("search", "--limit", "10", "backup run of the customer database errors"), "results"), 10);
 }
 
-/* ---- the same input ---- */
+/* ---- determinism ---- */
 
 static const char *const facts[] = {"The build machine has 64 cores and a loud fan",
                                     "Deploys happen on Tuesday after the standup",
@@ -483,6 +481,6 @@ static void same_however_stored(const char *embedder) {
 
 TEST(the_same_texts_give_the_same_order, .seconds = 60, .slow = true) { same_however_stored("hash-v1"); }
 
-TEST(the_same_texts_give_the_same_order_by_the_built_in_embedder, .seconds = 60, .slow = true) {
+TEST(the_same_texts_give_the_same_order_with_the_built_in_embedder, .seconds = 60, .slow = true) {
   same_however_stored("cairn-embed-v2");
 }

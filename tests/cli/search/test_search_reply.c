@@ -1,4 +1,4 @@
-/* test_search_reply.c: what a search lets through and how much of it: filters, other times, budgets, skills. */
+/* test_search_reply.c: what a search returns and how much: filters, as-of, budgets, skills. */
 #include "core/text/token_count.h"
 #include "support/cli.h"
 
@@ -8,8 +8,8 @@ static const char *const modes[] = {"hybrid", "keyword", "vector"};
 
 enum { CROWD = 297, FEW = 3 };
 
-/* Many that match well, of day 0, and few of another day with these members, in a long text where the word is one of
- * many. */
+/* Stores many good matches on day 0 and a few weak ones, with these members, on another day. The weak ones are long
+ * texts that contain the word once. */
 static void crowd(double day, const char *members, const char *others) {
   static struct arena a;
   struct buf b = BUF(&a);
@@ -29,7 +29,7 @@ static void crowd(double day, const char *members, const char *others) {
 
 static bool is_of_the_few(yyjson_val *r, size_t i) { return jint(r, textf("results[%zu].id", i)) > CROWD; }
 
-/* Without the filter the crowd is first; with it the few are found, all of them, and nothing else. */
+/* Without the filter the many rank first. With it exactly the few are found. */
 static void passes(const char *option, const char *value) {
   for (size_t m = 0; m < ARRAY_LEN(modes); m++) {
     test_note("%s %s, %s", option, value, modes[m]);
@@ -46,30 +46,30 @@ static void passes(const char *option, const char *value) {
   }
 }
 
-TEST(filters_are_inside_by_labels_and_time, .seconds = 60, .slow = true) {
+TEST(labels_and_time_filter_before_ranking, .seconds = 60, .slow = true) {
   crowd(10, ",\"tags\":[\"rare\"],\"people\":[\"Quentin\"],\"type\":\"decision\"", ",\"tags\":[\"common\"]");
   passes("--tag", "rare");
   passes("--person", "Quentin");
   passes("--type", "decision");
-  passes("--type", "choice"); /* by its alias */
+  passes("--type", "choice"); /* by alias */
   passes("--since", cli_time(5));
   passes("--since", "5d");
 }
 
-TEST(filters_are_inside_by_kind, .seconds = 60) {
+TEST(kind_filters_before_ranking, .seconds = 60) {
   crowd(10, ",\"type\":\"rule\"", "");
   passes("--kind", "rule");
 }
 
-TEST(filters_are_inside_by_project, .seconds = 60) {
+TEST(project_filters_before_ranking, .seconds = 60) {
   crowd(10, ",\"project\":\"island\"", ",\"project\":\"mainland\"");
   passes("--project", "island");
 }
 
-TEST(filters_are_inside_by_until_and_state, .seconds = 60) {
+TEST(until_and_state_filter_before_ranking, .seconds = 60) {
   crowd(-10, "", "");
   passes("--until", cli_time(-1));
-  /* The crowd leaves: what is no longer active does not stand in the way. */
+  /* Once the many are inactive, they do not crowd out the few. */
   for (size_t m = 0; m < ARRAY_LEN(modes); m++) {
     CHECK_INT(jlen(OK("search", "--mode", modes[m], "--limit", "3", "falcon nest"), "results"), 3);
     CHECK(!is_of_the_few(OK("search", "--mode", modes[m], "--limit", "3", "falcon nest"), 0));
@@ -85,7 +85,7 @@ TEST(filters_are_inside_by_until_and_state, .seconds = 60) {
   }
 }
 
-/* ---- another time ---- */
+/* ---- as-of ---- */
 
 static void there(double day, const char *mode, const char *query, const int64_t *ids, size_t n) {
   test_note("day %g, %s, %s", day, mode, query);
@@ -98,7 +98,7 @@ static void there(double day, const char *mode, const char *query, const int64_t
 #define THERE(day, mode, query, ...)                                                                                   \
   there(day, mode, query, (const int64_t[]){__VA_ARGS__}, ARRAY_LEN(((const int64_t[]){__VA_ARGS__})))
 
-TEST(as_of_holds_in_every_list) {
+TEST(as_of_applies_to_every_index) {
   int64_t old = STORE("Gauge ZX-81 of the boiler reads 40 bar");
   int64_t lost = STORE("Gauge ZX-81 belongs to the upper valve");
   int64_t brief = STORE("--ttl", "12d", "Gauge ZX-81 is out for repair");
@@ -113,7 +113,7 @@ TEST(as_of_holds_in_every_list) {
   cli_day(20);
   int64_t late = STORE("Gauge ZX-81 was bought in Leipzig");
   cli_day(40);
-  static const char *const queries[] = {"gauge ZX-81", "ZX-81", "gauge"}; /* with a name, the name alone, without */
+  static const char *const queries[] = {"gauge ZX-81", "ZX-81", "gauge"}; /* a name among words, only a name, no name */
   for (size_t m = 0; m < ARRAY_LEN(modes); m++)
     for (size_t q = 0; q < ARRAY_LEN(queries); q++) {
       THERE(5, modes[m], queries[q], old, lost, brief);
@@ -126,7 +126,7 @@ TEST(as_of_holds_in_every_list) {
     }
 }
 
-TEST(as_of_holds_for_neighbours) {
+TEST(as_of_applies_to_neighbours) {
   int64_t question = STORE("--type", "episodic", "--session", "s", "Which colour has the ferry?");
   cli_day(20);
   int64_t answer = STORE("--type", "episodic", "--session", "s", "Turquoise since Monday.");
@@ -138,7 +138,7 @@ TEST(as_of_holds_for_neighbours) {
   THERE(35, "keyword", "colour of the ferry", question);
 }
 
-/* ---- how much ---- */
+/* ---- budgets ---- */
 
 static void store_long_ones(void) {
   for (int i = 0; i < 8; i++)
@@ -154,7 +154,7 @@ static int64_t tokens_of(yyjson_val *r) {
   return sum;
 }
 
-TEST(a_budget_is_kept) {
+TEST(a_budget_is_respected) {
   static const char *const details[] = {"headline", "snippet", "full"};
   store_long_ones();
   size_t shown[3];
@@ -187,14 +187,14 @@ TEST(a_budget_is_kept) {
   REFUSED("usage", "search", "--budget", "few", "falcon");
 }
 
-TEST(the_age_is_told) {
+TEST(results_have_an_age) {
   STORE("The falcon was seen");
   CHECK_NEAR(jnum(OK("search", "falcon"), "results[0].age_days"), 0, 0);
   cli_day(2.5);
   CHECK_NEAR(jnum(OK("search", "falcon"), "results[0].age_days"), 2.5, 0);
 }
 
-TEST(what_waits_for_its_vector_is_told) {
+TEST(pending_embeddings_are_reported) {
   STORE("The falcon was seen");
   CHECK(!jget(OK("search", "falcon"), "embedded"));
   STORE("--defer-embedding", "The falcon was heard");
@@ -202,7 +202,7 @@ TEST(what_waits_for_its_vector_is_told) {
   yyjson_val *r = OK("search", "falcon");
   CHECK_INT(jint(r, "embedded.done"), 1);
   CHECK_INT(jint(r, "embedded.total"), 3);
-  CHECK(jpos(r, "results", 2) >= 0); /* by its words */
+  CHECK(jpos(r, "results", 2) >= 0); /* by full-text search */
   CHECK_STR(jstr(r, textf("results[%d].source", jpos(r, "results", 2))), "keyword");
   OK("maintain");
   r = OK("search", "falcon");
@@ -212,14 +212,14 @@ TEST(what_waits_for_its_vector_is_told) {
 
 /* ---- skills ---- */
 
-TEST(skills_are_on_top_and_do_not_count) {
+TEST(skills_come_first_and_do_not_count_towards_the_limit) {
   for (int i = 0; i < 7; i++)
     STORE("--skill-name", textf("skill-%d", i), "--skill-keyword", "falconry", "--type", "idea",
           words(textf("glove%d", i), 6));
   for (int i = 0; i < 4; i++)
     STORE(textf("Falconry needs %s", words(textf("thing%d-", i), 4)));
   yyjson_val *r = OK("search", "--limit", "2", "How is FALCONRY done?");
-  CHECK_INT(jlen(r, "results"), 7); /* five of them, and two results */
+  CHECK_INT(jlen(r, "results"), 7); /* five skills and two results */
   for (size_t i = 0; i < 7; i++) {
     test_note("result %zu", i);
     bool skill = i < 5;
@@ -232,8 +232,8 @@ TEST(skills_are_on_top_and_do_not_count) {
     CHECK(!jget(r, textf("results[%zu].via_skill_trigger", i)));
 }
 
-/* What faded fills the places that are left, and a skill on top takes none of them. */
-TEST(skills_leave_room_for_what_faded) {
+/* Faded memories fill the remaining places. A triggered skill takes none of them. */
+TEST(skills_leave_room_for_faded_memories) {
   for (int i = 0; i < 3; i++)
     STORE("--type", "fact", textf("Falconry needs %s", words(textf("thing%d-", i), 4)));
   cli_day(60);

@@ -1,5 +1,5 @@
-/* test_vector_damage.c: bytes of the vector index overwritten: search goes on and says so, doctor finds and mends it.
- */
+/* test_vector_damage.c: overwritten bytes in the vector index: search continues and reports it, doctor finds and
+ * repairs it. */
 #include "support/cli.h"
 
 static void store_three(void) {
@@ -20,7 +20,7 @@ static bool check_is_ok(yyjson_val *doctor, const char *name) {
 
 static void found_and_mended(int64_t lost) {
   yyjson_val *r = OK("search", "seagulls in the harbour");
-  CHECK_INT(jint(r, "results[0].id"), 1); /* by its words, if not by its vector */
+  CHECK_INT(jint(r, "results[0].id"), 1); /* by full-text search if not by vector */
   CHECK(str_find(jstr(r, "degraded"), STR("damaged"), 0) != SIZE_MAX);
   struct run doctor = CAIRN("doctor", "--json");
   CHECK(doctor.exit_code > 0);
@@ -35,33 +35,33 @@ static void found_and_mended(int64_t lost) {
   CHECK_HEALTHY();
 }
 
-TEST(a_cut_head, .only = TEST_ON_SQLITE) {
+TEST(truncated_head, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_head SET places = substr(places, 1, 100)");
   found_and_mended(0);
 }
 
-TEST(an_overwritten_head, .only = TEST_ON_SQLITE) {
+TEST(overwritten_head, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_head SET places = CAST(x'ff' || substr(places, 2) AS BLOB)");
   found_and_mended(0);
 }
 
-TEST(an_overwritten_vector, .only = TEST_ON_SQLITE) {
+TEST(overwritten_vector, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_slot SET vector = CAST(substr(vector, 1, 200) || x'0102030405' || substr(vector, 206) AS BLOB)"
          " WHERE chunk_id = 1");
   found_and_mended(1);
 }
 
-TEST(too_few_used_places, .only = TEST_ON_SQLITE) {
+TEST(used_count_too_low, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_block SET used = 1");
   found_and_mended(0);
 }
 
-/* A write is never refused because of it. */
-TEST(writes_go_on_beside_damage, .only = TEST_ON_SQLITE) {
+/* Damage never blocks a write. */
+TEST(writes_succeed_despite_damage, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_block SET used = 0; UPDATE vec_head SET places = x'00'");
   OK("remember", "A fourth memory about lighthouses");

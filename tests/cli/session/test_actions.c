@@ -1,8 +1,8 @@
-/* test_actions.c: action items: added, found in memories, answered at the command line; and the gate that they are for
- * an agent at its own door (more of that in tests/unit/op/test_session.c). */
+/* test_actions.c: action items: added, extracted from memories, acknowledged on the command line, and blocking the
+ * writes of an MCP agent (more in tests/unit/op/test_session.c). */
 #include "support/cli.h"
 
-TEST(an_item_is_added_once_and_answered_once) {
+TEST(an_item_is_added_once_and_acknowledged_once) {
   yyjson_val *r = OK("action", "add", "Rotate  the signing key");
   int64_t id = jint(r, "id");
   CHECK_STR(jstr(r, "text"), "Rotate the signing key");
@@ -20,7 +20,7 @@ TEST(an_item_is_added_once_and_answered_once) {
   CHECK_INT(jint(r, "removed"), 1);
   CHECK_INT(jint(r, "remaining"), 1);
   CHECK_STR(jstr(r, "status"), "already_done");
-  /* A second answer changes nothing, and is no error. */
+  /* A second acknowledgement changes nothing and is not an error. */
   r = OK("action", "ack", num(id), "will_execute");
   CHECK_INT(jint(r, "removed"), 0);
   CHECK_STR(jstr(r, "status"), "already_done");
@@ -30,7 +30,7 @@ TEST(an_item_is_added_once_and_answered_once) {
   CHECK_STR(jstr(r, "items[1].reason"), "it was rotated yesterday");
   CHECK_STR(jstr(r, "items[1].decided_by"), "cli");
   CHECK_STR(jstr(r, "items[1].decided_at"), cli_time(0));
-  /* What was answered is not asked again. */
+  /* An acknowledged item is not added again. */
   CHECK_STR(jstr(OK("action", "add", "Rotate the signing key"), "action"), "already");
   CHECK_INT(jint(OK("action", "list"), "pending"), 1);
 }
@@ -61,7 +61,7 @@ TEST(some_answers_need_a_reason_and_rules_are_never_done) {
   CHECK_INT(jint(OK("action", "list"), "pending"), 1);
 }
 
-TEST(an_item_is_named_by_its_text) {
+TEST(an_item_can_be_named_by_its_text) {
   int64_t id = STORE("The release is on Friday. TODO: rotate the signing key before it.");
   yyjson_val *r = OK("boot", "--register");
   CHECK_INT(jlen(r, "action_items"), 1);
@@ -79,21 +79,21 @@ TEST(items_belong_to_their_project) {
   CHECK_INT(jint(OK("action", "list", "--project", "garden"), "pending"), 2);
   CHECK_INT(jint(OK("action", "list", "--project", "kitchen"), "pending"), 1);
   CHECK_INT(jlen(OK("boot", "--project", "kitchen"), "action_items"), 1);
-  /* What remains is counted where the item was. */
+  /* The remaining items are counted in the project of the item. */
   CHECK_INT(jint(OK("action", "ack", "1", "will_execute", "--project", "kitchen"), "remaining"), 1);
 }
 
-TEST(people_are_never_stopped) {
+TEST(people_are_never_blocked) {
   OK("action", "add", "Rotate the signing key");
   cli_set(textf("CAIRN_SESSION=%s", cstr(jstr(OK("boot", "--register"), "session"))));
   CHECK(!jbool(OK("boot"), "writes_blocked"));
   STORE("Parsley grows in pots");
 }
 
-TEST(an_extracted_item_waits_for_a_boot) {
+TEST(an_extracted_item_becomes_pending_at_a_registered_boot) {
   STORE("The release is on Friday. TODO: rotate the signing key before it.");
   CHECK_INT(jint(OK("action", "list"), "pending"), 0);
-  CHECK_INT(jlen(OK("boot"), "action_items"), 0); /* one that only looks */
+  CHECK_INT(jlen(OK("boot"), "action_items"), 0); /* not registered */
   OK("boot", "--register");
   CHECK_INT(jint(OK("action", "list"), "pending"), 1);
   OK("boot", "--register");
@@ -102,7 +102,7 @@ TEST(an_extracted_item_waits_for_a_boot) {
 
 /* ---- an agent ---- */
 
-/* One request to a server on standard input, and its result. */
+/* Sends a request to an MCP server on stdin and returns the result. */
 static yyjson_val *ask(struct proc *server, int id, const char *method, const char *params) {
   struct str line;
   CHECK(proc_send(server, str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":%s}\n", id,
@@ -115,7 +115,7 @@ static yyjson_val *ask(struct proc *server, int id, const char *method, const ch
   FAIL("no answer to %s", method);
 }
 
-TEST(an_agent_answers_before_it_writes) {
+TEST(an_agent_must_acknowledge_before_it_writes) {
   STORE("The release is on Friday. TODO: rotate the signing key before it.");
   struct proc *server = proc_start(.argv = ARGS(CAIRN_BIN, "mcp"), .env = cli_env());
   ask(server, 1, "initialize",
@@ -124,7 +124,7 @@ TEST(an_agent_answers_before_it_writes) {
   proc_send(server, STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
 #define TOOL(id, name, args) ask(server, id, "tools/call", "{\"name\":\"" name "\",\"arguments\":" args "}")
 #define STORE_TEA(id) TOOL(id, "memory_store", "{\"text\":\"Tea is green and comes from the hills\"}")
-  /* Nobody has told it yet. */
+  /* Not blocked before the first boot. */
   CHECK(!jbool(TOOL(2, "memory_store", "{\"text\":\"Coffee is black and comes from the south\"}"), "isError"));
   yyjson_val *r = TOOL(3, "memory_boot", "{\"task\":\"release\"}");
   CHECK(jbool(r, "structuredContent.writes_blocked"));
@@ -137,7 +137,7 @@ TEST(an_agent_answers_before_it_writes) {
   CHECK_INT(jlen(OK("session", "list"), "sessions"), 1);
   OK("action", "ack", "1", "already_done", "--reason", "it was rotated yesterday");
   CHECK(!jbool(STORE_TEA(5), "isError"));
-  /* Who hangs up has ended. */
+  /* Closing the connection ends the session. */
   CHECK_INT(proc_wait(server).exit_code, 0);
   CHECK_INT(jlen(OK("session", "list"), "sessions"), 0);
 }

@@ -1,4 +1,4 @@
-/* test_agents.c: agents with a role, and attempts to reach beyond it, one by one, through every door. */
+/* test_agents.c: agents with a role, and attempts to exceed it through the CLI, MCP, REST and the library. */
 #include "support/serve.h"
 
 #include "cairn.h"
@@ -7,7 +7,7 @@ enum { WAIT_MS = 8000 };
 
 static struct arena memory;
 
-/* What nobody but the administrator and an agent of project beta may ever see. */
+/* Only the administrator and agents of project beta may see this. */
 #define SECRET_WORD "Zanzibar"
 
 struct world {
@@ -16,7 +16,7 @@ struct world {
   int64_t seq;
 };
 
-/* Two projects, global knowledge, an agent in the first one and one without any. */
+/* Two projects, a global memory, an agent of the first project and an agent without a project. */
 static struct world begin(void) {
   struct world w = {0};
   OK("agent", "add", "alpha-agent", "--role", "project", "--project", "alpha");
@@ -43,7 +43,7 @@ static int64_t refusals(const char *detail) {
       textf("SELECT count(*) FROM event WHERE action = 'scope:refused' AND detail LIKE '%%%s%%'", detail));
 }
 
-/* A call of the agent: fails with this code, tells nothing, and is recorded as an attempt to get `wanted`. */
+/* A call that must fail with this code, reveal nothing, and be logged as an attempt to get `wanted`. */
 static void check_closed(const char *file, int line, const char *code, const char *wanted, const char *const *args) {
   const char *argv[32] = {0};
   size_t n = 0;
@@ -64,7 +64,7 @@ static void check_closed(const char *file, int line, const char *code, const cha
 }
 #define CLOSED(code, wanted, ...) check_closed(__FILE__, __LINE__, code, wanted, ARGS(__VA_ARGS__))
 
-/* A call of the agent that succeeds and tells nothing of the other project. */
+/* A call that must succeed and reveal nothing of the other project. */
 static yyjson_val *check_open(const char *file, int line, const char *const *args) {
   yyjson_val *r = cli_ok(file, line, STR_NONE, args);
   struct str text = json_write_val(&memory, r);
@@ -76,7 +76,7 @@ static yyjson_val *check_open(const char *file, int line, const char *const *arg
 
 /* ---- transcripts ---- */
 
-TEST(transcripts_are_those_of_the_own_project) {
+TEST(agents_see_only_transcripts_of_their_project) {
   begin();
   OK("transcript", "append", "talk", "--content", "The beta codes are in " SECRET_WORD, "--project", "beta");
   OK("transcript", "append", "talk", "--content", "The board meets in " SECRET_WORD, "--project", "");
@@ -124,7 +124,7 @@ TEST(agents_are_declared_listed_and_removed) {
   CHECK_HEALTHY();
 }
 
-TEST(a_name_that_is_not_declared_may_nothing) {
+TEST(an_undeclared_agent_has_no_access) {
   begin();
   cli_set("CAIRN_AGENT=stranger");
   CLOSED("denied", "operation search", "search", "tests");
@@ -132,13 +132,13 @@ TEST(a_name_that_is_not_declared_may_nothing) {
   cli_set("CAIRN_AGENT=alpha-agent");
   OPEN("search", "green machines");
   struct run r = CAIRN("search", "tests", "--agent", "boss", "--json");
-  CHECK_INT(r.exit_code, 13); /* whoever is bound stays bound */
+  CHECK_INT(r.exit_code, 13); /* a bound agent cannot pick another name */
   cli_set("CAIRN_AGENT");
   OK("agent", "remove", "alpha-agent");
   CLOSED("denied", "operation search", "search", "tests", "--agent", "alpha-agent");
 }
 
-TEST(an_administrator_reaches_everything) {
+TEST(an_administrator_has_full_access) {
   struct world w = begin();
   cli_set("CAIRN_AGENT=boss");
   CHECK(has(jstr(OK("get", num(w.foreign)), "body"), SECRET_WORD));
@@ -150,14 +150,14 @@ TEST(an_administrator_reaches_everything) {
 
 /* ---- the command line ---- */
 
-TEST(an_agent_of_a_project_works_in_its_project) {
+TEST(a_project_agent_works_in_its_project) {
   struct world w = begin();
   cli_set("CAIRN_AGENT=alpha-agent");
   CHECK_STR(jstr(OPEN("get", num(w.own)), "project"), "alpha");
   CHECK_STR(jstr(OPEN("get", "global-key"), "project"), "");
   int64_t id = STORE("The alpha logo is a blue heron");
   yyjson_val *r = OPEN("get", num(id));
-  CHECK_STR(jstr(r, "project"), "alpha"); /* wherever the process runs */
+  CHECK_STR(jstr(r, "project"), "alpha"); /* whatever the working directory */
   CHECK_INT(jint(OPEN("list"), "total"), 3);
   CHECK_INT(jpos(OPEN("search", "blue heron"), "results", id), 0);
   OPEN("rate", num(id), "up");
@@ -183,7 +183,7 @@ TEST(an_agent_of_a_project_works_in_its_project) {
        "{\"type\":\"entity\",\"name\":\"Heron\",\"entityType\":\"bird\",\"observations\":[\"is grey\"]}");
   OPEN("graph", "read");
   OPEN("repeats");
-  /* A version of a global memory for its own project is a memory of its project. */
+  /* A project's version of a global memory belongs to the project. */
   r = OPEN("supersede", num(w.global), "In alpha we write the tests afterwards", "--reason", "speed", "--project",
            "alpha");
   CHECK_STR(jstr(OPEN("get", num(jint(r, "id"))), "project"), "alpha");
@@ -193,7 +193,7 @@ TEST(an_agent_of_a_project_works_in_its_project) {
   CHECK_HEALTHY();
 }
 
-TEST(what_is_elsewhere_does_not_exist) {
+TEST(memories_of_other_projects_do_not_exist) {
   struct world w = begin();
   cli_set("CAIRN_AGENT=alpha-agent");
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "get", num(w.foreign));
@@ -211,21 +211,21 @@ TEST(what_is_elsewhere_does_not_exist) {
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "remember", "A note about the codes", "--link",
          num(w.foreign));
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "task", "claim", num(w.foreign));
-  /* The same words as for what was never there. */
+  /* Same message as for an id that never existed. */
   struct run closed = CAIRN("get", num(w.foreign)), none = CAIRN("get", "99999");
   CHECK_INT(closed.exit_code, none.exit_code);
   CHECK(str_starts(closed.err, STR("cairn: no memory '")));
   CHECK(str_starts(none.err, STR("cairn: no memory '")));
   CHECK_INT(refusals("99999"), 0);
   REFUSED("not_found", "skill", "load", "beta-skill");
-  /* A global memory that another project replaced, or is linked to, says nothing of it. */
+  /* A global memory does not reveal that another project overrides it or links to it. */
   CHECK(!jget(OPEN("get", num(w.global)), "links"));
   cli_set("CAIRN_AGENT");
   CHECK_STR(jstr(OK("get", num(w.foreign)), "state"), "active");
   CHECK_INT(jlen(OK("get", num(w.global)), "links"), 2);
 }
 
-TEST(arguments_do_not_lead_out_of_the_project) {
+TEST(arguments_cannot_leave_the_project) {
   struct world w = begin();
   cli_set("CAIRN_AGENT=alpha-agent");
   CLOSED("denied", "project beta", "search", "launch codes", "--project", "beta");
@@ -246,12 +246,12 @@ TEST(arguments_do_not_lead_out_of_the_project) {
   CLOSED("denied", "global", "action", "add", "Obey", "--scope", "global");
   OPEN("list", "--scope", "global");
   CHECK_INT(jint(OPEN("list", "--scope", "project"), "total"), 2);
-  /* A variable, or the folder of a repository, is where others are. */
+  /* The environment variable does not change the agent's project. */
   cli_set("CAIRN_PROJECT=beta");
   CHECK_INT(jint(OPEN("list"), "total"), 2);
   CHECK_STR(jstr(OPEN("get", num(STORE("The alpha door is red"))), "project"), "alpha");
   cli_set("CAIRN_PROJECT");
-  /* Lines of a batch name projects too. */
+  /* Batch lines can name projects too. */
   struct run r = CAIRN_FED(STR("{\"text\":\"The batch went to the other project\",\"project\":\"beta\"}\n"), "remember",
                            "--batch", "-");
   CHECK_INT(r.exit_code, 13);
@@ -260,14 +260,14 @@ TEST(arguments_do_not_lead_out_of_the_project) {
   CHECK_INT(sql_number("SELECT count(*) FROM memory WHERE project = ''"), 1);
 }
 
-TEST(searches_lists_and_cursors_stay_within) {
+TEST(searches_lists_and_cursors_stay_in_the_project) {
   begin();
   for (int i = 0; i < 6; i++) {
     STORE(textf("Beta note %d about " SECRET_WORD " and machines number %d", i, i * 37), "--project", "beta",
           "--keep-both");
     STORE(textf("Alpha remark %d on green machines, batch %d", i, i * 53), "--project", "alpha", "--keep-both");
   }
-  /* A cursor of the administrator, who sees all projects, is only a place in the list. */
+  /* A cursor of the administrator, who sees all projects, is only a position. */
   struct str cursor = jstr(OK("list", "--all-projects", "--limit", "1"), "next_cursor");
   cli_set("CAIRN_AGENT=alpha-agent");
   yyjson_val *page = OPEN("list", "--cursor", cstr(cursor), "--limit", "100");
@@ -282,7 +282,7 @@ TEST(searches_lists_and_cursors_stay_within) {
   CHECK_INT(jlen(OK("search", SECRET_WORD, "--mode", "keyword"), "results"), 0);
 }
 
-TEST(everything_else_is_closed_to_an_agent_of_a_project) {
+TEST(other_operations_are_denied_to_a_project_agent) {
   struct world w = begin();
   cli_set("CAIRN_AGENT=alpha-agent");
   CLOSED("denied", "operation vault get", "vault", "get", "codes");
@@ -312,7 +312,7 @@ TEST(everything_else_is_closed_to_an_agent_of_a_project) {
   CHECK_INT(r.exit_code, 13);
 }
 
-TEST(sessions_of_others_do_not_exist) {
+TEST(sessions_of_others_are_invisible) {
   begin();
   const char *handle = cstr(jstr(OK("boot", "--register", "--project", "beta"), "session"));
   OK("scratch", "set", "plan", SECRET_WORD, "--session", handle, "--project", "beta");
@@ -332,7 +332,7 @@ TEST(sessions_of_others_do_not_exist) {
   CHECK_INT(jint(OK("session", "list", "--project", "beta"), "count"), 1);
 }
 
-TEST(remembered_results_are_not_handed_to_others) {
+TEST(idempotent_results_are_not_shared_between_agents) {
   begin();
   OK("remember", "The " SECRET_WORD " harbour closes at nine", "--project", "beta", "--idempotency-key", "k1");
   cli_set("CAIRN_AGENT=alpha-agent");
@@ -342,7 +342,7 @@ TEST(remembered_results_are_not_handed_to_others) {
             jint(r, "id"));
 }
 
-TEST(a_skill_agent_reaches_nothing) {
+TEST(a_skill_agent_has_no_access) {
   struct world w = begin();
   cli_set("CAIRN_AGENT=seo");
   CLOSED("denied", "operation search", "search", "tests");
@@ -358,7 +358,7 @@ TEST(a_skill_agent_reaches_nothing) {
   CLOSED("denied", "operation events", "events");
 }
 
-TEST(a_message_holds_what_its_sender_may_read) {
+TEST(a_message_contains_only_text_its_sender_may_read) {
   struct world w = begin();
   yyjson_val *r = OK("agent", "message", "alpha-agent", "seo", "--action", "analyze", "--task",
                      "launch codes and green machines", "--snippet", "Be brief.");
@@ -376,10 +376,10 @@ TEST(a_message_holds_what_its_sender_may_read) {
   CHECK(!has(about, "beta"));
   CHECK(jpos(r, "memories", w.foreign) < 0);
   CHECK(jpos(r, "memories", w.own) >= 0);
-  /* The administrator sees more, and so does what it sends. */
+  /* The administrator sees more, so its messages may contain more. */
   r = OK("agent", "message", "boss", "seo", "--action", "analyze", "--task", "launch codes", "--project", "beta");
   CHECK(has(jstr(r, "message.payload.context.memory_snippet"), SECRET_WORD));
-  /* A budget is kept. */
+  /* The budget is respected. */
   r = OK("agent", "message", "alpha-agent", "seo", "--action", "analyze", "--task", "machines", "--budget", "50");
   CHECK(jint(r, "tokens") <= 50);
   REFUSED("not_found", "agent", "message", "alpha-agent", "nobody", "--action", "x");

@@ -1,15 +1,14 @@
-/* test_sessions.c: sessions from outside: boot, list, task, handoff, end, scratch values, checkpoints, real processes.
- */
+/* test_sessions.c: sessions: boot, list, task, handoff, end, scratch values, checkpoints, with real processes. */
 #include <signal.h>
 
 #include "support/cli.h"
 
-/* A process that does nothing until it is killed. */
+/* A process that sleeps until it is killed. */
 static struct proc *sleeper(void) { return proc_start(.argv = ARGS("sleep", "60")); }
 
 static const char *pid_of(struct proc *p) { return textf("%d", (int)proc_pid(p)); }
 
-/* Boots for a process; later calls belong to that session. */
+/* Boots for a process and returns its session. */
 static const char *boot_for(struct proc *p, const char *task) {
   return cstr(jstr(OK("boot", "--pid", pid_of(p), "--task", task), "session"));
 }
@@ -30,7 +29,7 @@ TEST(a_plain_boot_leaves_no_trace) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(a_session_from_its_boot_to_its_end) {
+TEST(a_session_from_boot_to_end) {
   struct proc *p = sleeper();
   yyjson_val *r = OK("boot", "--pid", pid_of(p), "--task", "fix the login", "--cwd", "/srv/app", "--project", "demo");
   const char *handle = cstr(jstr(r, "session"));
@@ -55,7 +54,7 @@ TEST(a_session_from_its_boot_to_its_end) {
   CHECK_STR(jstr(r, "reason"), "ended");
   CHECK(jint(r, "handoff") > 0);
   CHECK_INT(jlen(OK("session", "list"), "sessions"), 0);
-  /* Again is no error, and changes nothing. */
+  /* Ending it again changes nothing and is not an error. */
   r = OK("session", "end");
   CHECK(jbool(r, "already"));
   CHECK_STR(jstr(r, "session"), handle);
@@ -72,13 +71,13 @@ TEST(a_session_from_its_boot_to_its_end) {
   CHECK_HEALTHY();
 }
 
-TEST(a_killed_process_ends_its_session_at_the_next_boot) {
+TEST(a_boot_ends_the_sessions_of_dead_processes) {
   struct proc *p = sleeper(), *q = sleeper();
   const char *dead = boot_for(p, "first"), *live = boot_for(q, "second");
   CHECK_INT(jlen(OK("boot"), "sessions"), 2);
   proc_kill(p, SIGKILL);
   proc_wait(p);
-  yyjson_val *r = OK("boot"); /* one that only looks tells them apart already */
+  yyjson_val *r = OK("boot"); /* an unregistered boot already tells them apart */
   CHECK_INT(jlen(r, "sessions"), 1);
   CHECK_STR(jstr(r, "sessions[0].session"), live);
   CHECK_INT(sql_number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 2);
@@ -89,12 +88,12 @@ TEST(a_killed_process_ends_its_session_at_the_next_boot) {
   proc_kill(q, SIGKILL);
 }
 
-TEST(a_stopped_process_is_unresponsive_and_not_dead) {
+TEST(a_stopped_process_is_unresponsive_but_not_dead) {
   struct proc *p = sleeper();
   const char *handle = boot_for(p, "thinking");
   proc_kill(p, SIGSTOP);
   const char *state = "";
-  for (int i = 0; i < 200 && strcmp(state, "unresponsive") != 0; i++) /* a signal takes a moment */
+  for (int i = 0; i < 200 && strcmp(state, "unresponsive") != 0; i++) /* the signal takes a moment */
     state = cstr(jstr(OK("session", "list"), "sessions[0].state"));
   CHECK_STR(str_from(state), "unresponsive");
   CHECK_INT(jlen(OK("boot", "--register"), "ended"), 0);
@@ -110,7 +109,7 @@ TEST(a_stopped_process_is_unresponsive_and_not_dead) {
 TEST(a_reused_pid_is_another_process) {
   struct proc *p = sleeper();
   boot_for(p, "first");
-  sql_do("UPDATE session SET started = started - 3600000"); /* as if the pid had come round */
+  sql_do("UPDATE session SET started = started - 3600000"); /* as if the pid had been reused */
   yyjson_val *r = OK("session", "list");
   CHECK_INT(jlen(r, "sessions"), 0);
   CHECK_INT(jlen(r, "ended"), 1);
@@ -118,8 +117,8 @@ TEST(a_reused_pid_is_another_process) {
   proc_kill(p, SIGKILL);
 }
 
-TEST(a_pid_that_is_not_there_does_not_end_the_session) {
-  yyjson_val *r = OK("boot", "--pid", "4194000"); /* made up, as agents do */
+TEST(an_unknown_pid_does_not_end_the_session) {
+  yyjson_val *r = OK("boot", "--pid", "4194000"); /* invented, as agents do */
   CHECK(jstr(r, "session").n > 0);
   r = OK("session", "list");
   CHECK_INT(jlen(r, "sessions"), 1);
@@ -127,7 +126,7 @@ TEST(a_pid_that_is_not_there_does_not_end_the_session) {
   CHECK_INT(jlen(r, "ended"), 0);
 }
 
-TEST(a_restart_ends_the_older_session) {
+TEST(a_second_boot_of_a_process_ends_its_older_session) {
   struct proc *p = sleeper();
   const char *first = boot_for(p, "first"), *second = boot_for(p, "second");
   CHECK(strcmp(first, second) != 0);
@@ -138,14 +137,14 @@ TEST(a_restart_ends_the_older_session) {
   proc_kill(p, SIGKILL);
 }
 
-TEST(calls_are_signs_of_life) {
+TEST(calls_are_heartbeats) {
   const char *handle = cstr(jstr(OK("boot", "--register", "--host", "far-away", "--pid", "7"), "session"));
   use(handle);
   cli_day(0.5);
   OK("list"); /* any call */
   CHECK_INT(jint(OK("session", "list"), "sessions[0].silent_s"), 0);
   cli_set("CAIRN_SESSION");
-  cli_day(1.4); /* less than a day since that */
+  cli_day(1.4); /* less than a day later */
   yyjson_val *r = OK("session", "list");
   CHECK_STR(jstr(r, "sessions[0].state"), "stale");
   CHECK(!jbool(r, "trustworthy"));
@@ -153,7 +152,7 @@ TEST(calls_are_signs_of_life) {
   CHECK_INT(jlen(OK("session", "list"), "sessions"), 0);
 }
 
-TEST(many_boot_at_once) {
+TEST(concurrent_boots) {
   enum { MANY = 12 };
   struct proc *p[MANY];
   STORE("The release is on Friday. TODO: rotate the signing key before it.");
@@ -191,7 +190,7 @@ TEST(a_handoff_reaches_the_next_session_and_not_its_own) {
   CHECK_STR(jstr(OK("session", "handoff"), "handoff.text"), "The cellar door sticks; oil is on the shelf.");
 }
 
-TEST(a_handoff_of_a_project_stays_there) {
+TEST(a_handoff_stays_in_its_project) {
   OK("session", "handoff", "Of the garden", "--project", "garden");
   CHECK(!jget(OK("boot", "--project", "kitchen"), "handoff"));
   OK("session", "handoff", "For everybody", "--project", "");
@@ -199,7 +198,7 @@ TEST(a_handoff_of_a_project_stays_there) {
   CHECK_STR(jstr(OK("boot", "--project", "garden"), "handoff.text"), "For everybody"); /* the newest */
 }
 
-/* n characters of two bytes each. */
+/* n two-byte characters */
 static const char *umlauts(int n) {
   struct str s = {textf("%*s", n * 2, ""), (size_t)n * 2};
   char *p = (char *)(uintptr_t)s.p;
@@ -214,7 +213,7 @@ TEST(a_handoff_has_2000_characters_and_no_more) {
   CHECK(has(jstr(r, "message"), "2001"));
   const char *handle = cstr(jstr(OK("boot", "--register"), "session"));
   use(handle);
-  r = REFUSED("refused", "session", "end", "--handoff", umlauts(2500)); /* and the session lives on */
+  r = REFUSED("refused", "session", "end", "--handoff", umlauts(2500)); /* the session stays open */
   CHECK(has(jstr(r, "message"), "2500"));
   CHECK_INT(jlen(OK("session", "list"), "sessions"), 1);
   REFUSED("refused", "session", "handoff", "   ");
@@ -222,7 +221,7 @@ TEST(a_handoff_has_2000_characters_and_no_more) {
 
 /* ---- scratch values ---- */
 
-TEST(scratch_values_live_and_die_with_the_session) {
+TEST(scratch_values_end_with_the_session) {
   STORE("Parsley grows in pots");
   REFUSED("conflict", "scratch", "set", "branch", "main");
   const char *first = cstr(jstr(OK("boot", "--register"), "session"));
@@ -246,7 +245,7 @@ TEST(scratch_values_live_and_die_with_the_session) {
   CHECK_INT(sql_number("SELECT count(*) FROM scratch"), 0);
 }
 
-TEST(scratch_is_not_a_store) {
+TEST(scratch_values_are_limited) {
   use(cstr(jstr(OK("boot", "--register"), "session")));
   REFUSED("refused", "scratch", "set", "", "x");
   REFUSED("refused", "scratch", "set", words("key", 60), "x");
@@ -261,7 +260,7 @@ TEST(scratch_is_not_a_store) {
 
 /* ---- checkpoints ---- */
 
-TEST(a_checkpoint_shows_what_must_not_be_forgotten) {
+TEST(a_checkpoint_shows_pinned_guardrails_and_relevant_memories) {
   int64_t pinned = STORE("--type", "guardrail", "--headline", "Never force-push to main",
                          textf("It destroyed a day of work in March. %s", umlauts(600)));
   OK("pin", num(pinned));
@@ -272,7 +271,7 @@ TEST(a_checkpoint_shows_what_must_not_be_forgotten) {
   CHECK_INT(jlen(r, "guardrails"), 1);
   CHECK_INT(jint(r, "guardrails[0].id"), pinned);
   struct str text = jstr(r, "guardrails[0].text");
-  CHECK_INT(text.n, 37 + 2 * (500 - 37)); /* 500 characters, none cut in half */
+  CHECK_INT(text.n, 37 + 2 * (500 - 37)); /* 500 characters, none split */
   CHECK(jlen(r, "relevant") >= 1 && jlen(r, "relevant") <= 5);
   CHECK(jpos(r, "guardrails", loose) < 0);
   CHECK(!jget(r, "degraded"));
@@ -290,7 +289,7 @@ TEST(a_checkpoint_is_not_repeated_for_five_minutes) {
   CHECK(jbool(OK("checkpoint", "deploy to production"), "skipped"));
   cli_day(301.0 / 86400);
   CHECK(!jbool(OK("checkpoint", "deploy to production"), "skipped"));
-  CHECK(!store_holds("deploy to production")); /* what it was about is nobody's business */
+  CHECK(!store_holds("deploy to production")); /* the text of the action is not stored */
   REFUSED("usage", "checkpoint", "  ");
 }
 
@@ -303,7 +302,7 @@ TEST(a_checkpoint_never_blocks) {
   CHECK(jlen(r, "relevant") >= 1);
 }
 
-/* ---- people ---- */
+/* ---- text output ---- */
 
 TEST(sessions_are_readable) {
   struct proc *p = sleeper();
@@ -320,7 +319,7 @@ TEST(sessions_are_readable) {
   proc_kill(p, SIGKILL);
 }
 
-TEST(sessions_are_no_part_of_an_export) {
+TEST(sessions_are_not_exported) {
   use(cstr(jstr(OK("boot", "--register", "--task", "zebra"), "session")));
   OK("scratch", "set", "k", "zebra");
   OK("session", "handoff", "zebra");

@@ -1,4 +1,5 @@
-/* test_transcript_import.c: transcripts of Claude Code and Codex from outside: once, in the right place, whole. */
+/* test_transcript_import.c: importing transcripts of Claude Code and Codex: once, into the right project,
+ * completely. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ static void make_folder(const char *path) {
     }
 }
 
-/* A home with the folders of both programs; what is in them is what the tests put there. */
+/* A home directory with the folders of both programs. Tests add the files. */
 static const char *home(void) {
   const char *at = path_join(NULL, "home");
   make_folder(textf("%s/.claude/projects/-work-parser/" SESSION "/subagents", at));
@@ -42,25 +43,25 @@ static void put_samples(void) {
   file_write(textf("%s/.codex/sessions/2026/03/04/" ROLLOUT ".jsonl", at), file_read(sample(ROLLOUT ".jsonl")));
 }
 
-/* A line of a person, with a folder. */
+/* A user message with a working directory. */
 static const char *user_line(const char *uuid, const char *cwd, const char *text) {
   return textf("{\"type\":\"user\",\"uuid\":\"%s\",\"sessionId\":\"s1\",\"cwd\":\"%s\",\"timestamp\":"
                "\"2026-02-21T01:15:23.451Z\",\"message\":{\"role\":\"user\",\"content\":\"%s\"}}\n",
                uuid, cwd, text);
 }
 
-/* The lines of a session's transcript, in the folder of a project. */
+/* The stored transcript of a session in a project. */
 static struct json_lines stored(const char *project, const char *session) {
   return lines_of(file_read(textf("%s/default/%s/sessions/%s.jsonl", cli_side(".files"), project, session)));
 }
 
-TEST(the_usual_folders_are_imported_once) {
+TEST(the_default_folders_are_imported_once) {
   put_samples();
   yyjson_val *r = OK("transcript", "import");
   CHECK_INT(jint(r, "files"), 3);
   CHECK_INT(jint(r, "sessions"), 3);
-  CHECK_INT(jint(r, "messages"), 13 + 3 + 10); /* of the main session, of the helper's two places, of Codex */
-  CHECK_INT(jint(r, "already"), 1);            /* a line that is there twice */
+  CHECK_INT(jint(r, "messages"), 13 + 3 + 10); /* main session, subagent in two places, Codex */
+  CHECK_INT(jint(r, "already"), 1);            /* one duplicate line */
   CHECK_INT(jint(r, "torn"), 2);
   CHECK_INT(jint(r, "skipped.thinking"), 3);
   CHECK_INT(jint(r, "skipped.strange"), 2);
@@ -72,10 +73,11 @@ TEST(the_usual_folders_are_imported_once) {
   CHECK_INT(jint(r, "already"), 0);
 }
 
-TEST(folders_that_are_gone_are_named_by_the_transcript) {
+TEST(the_transcript_names_the_project_if_the_folder_is_gone) {
   put_samples();
   yyjson_val *r = OK("transcript", "import");
-  /* Neither /home/dana/work/parser nor .../lexer is here: the first was in a repository, the second tells its name. */
+  /* Neither /home/dana/work/parser nor .../lexer exists here. The first was in a repository; the second gives its
+   * name. */
   CHECK_INT(jint(r, "projects.parser"), 16);
   CHECK_INT(jint(r, "projects.lexer"), 10);
   struct json_lines lines = stored("parser", SESSION);
@@ -93,7 +95,7 @@ TEST(folders_that_are_gone_are_named_by_the_transcript) {
   CHECK_INT(stored("lexer", CODEX).n, 10);
 }
 
-TEST(only_what_is_new_is_read_and_a_torn_line_waits_for_its_end) {
+TEST(only_new_lines_are_read_and_a_torn_line_is_pending) {
   home();
   struct str one = str_from(user_line("u1", "/nowhere", "first"));
   struct str two = str_from(user_line("u2", "/nowhere", "second"));
@@ -112,7 +114,7 @@ TEST(only_what_is_new_is_read_and_a_torn_line_waits_for_its_end) {
   CHECK_STR(jstr(lines.v[1], "content"), "second");
 }
 
-TEST(a_line_whose_end_is_not_written_yet_is_whole) {
+TEST(a_complete_last_line_without_newline_is_imported) {
   home();
   struct str one = str_from(user_line("u1", "/nowhere", "first"));
   file_write(claude_file(), str_slice(one, 0, one.n - 1));
@@ -124,7 +126,7 @@ TEST(a_line_whose_end_is_not_written_yet_is_whole) {
   CHECK_INT(stored("admin", "s1").n, 2);
 }
 
-TEST(a_file_that_was_replaced_is_read_from_its_beginning_and_nothing_comes_twice) {
+TEST(a_replaced_file_is_read_again_without_duplicates) {
   home();
   file_write(claude_file(), str_from(user_line("u1", "/nowhere", "first words")));
   OK("transcript", "import");
@@ -135,7 +137,7 @@ TEST(a_file_that_was_replaced_is_read_from_its_beginning_and_nothing_comes_twice
   CHECK_INT(jint(r, "already"), 1);
 }
 
-TEST(lost_or_damaged_notes_cost_time_only) {
+TEST(lost_or_damaged_progress_only_costs_time) {
   static const char *const damages[] = {"", "{", "[]", "{\"version\":1,\"files\":[{\"path\":3}],\"sessions\":[]}"};
   put_samples();
   OK("transcript", "import");
@@ -149,7 +151,7 @@ TEST(lost_or_damaged_notes_cost_time_only) {
   }
 }
 
-TEST(the_repository_of_the_folder_is_the_project_in_worktrees_too) {
+TEST(the_repository_names_the_project_also_in_worktrees) {
   const char *at = home();
   const char *repository = textf("%s/work/Lamp", at);
   make_folder(textf("%s/.git/objects", repository));
@@ -169,7 +171,7 @@ TEST(the_repository_of_the_folder_is_the_project_in_worktrees_too) {
   file_write(textf("%s/s3.jsonl", folder), line);
   yyjson_val *r = OK("transcript", "import");
   CHECK_INT(jint(r, "projects.Lamp"), 3);
-  /* Where a session is, it stays, whatever becomes of the folder. */
+  /* A session stays in its project even if the folder is renamed. */
   CHECK(rename(repository, textf("%s/work/Torch", at)) == 0);
   file_write(claude_file(), str_from(textf("%s%s", user_line("u1", textf("%s/src", repository), "in the repository"),
                                            user_line("u4", textf("%s/src", repository), "more"))));
@@ -177,7 +179,7 @@ TEST(the_repository_of_the_folder_is_the_project_in_worktrees_too) {
   CHECK_INT(jint(r, "projects.Lamp"), 1);
 }
 
-TEST(a_project_that_is_named_gets_everything) {
+TEST(the_project_option_applies_to_everything) {
   put_samples();
   yyjson_val *r = OK("transcript", "import", "--project", "history");
   CHECK_INT(jint(r, "projects.history"), 26);
@@ -186,7 +188,7 @@ TEST(a_project_that_is_named_gets_everything) {
   CHECK_INT(jint(r, "unchanged"), 3);
 }
 
-TEST(the_variables_of_the_programs_are_honoured) {
+TEST(the_environment_variables_of_both_programs_are_honoured) {
   home();
   const char *claude = path_join(NULL, "c"), *codex = path_join(NULL, "x");
   make_folder(textf("%s/projects/p", claude));
@@ -202,7 +204,7 @@ TEST(the_variables_of_the_programs_are_honoured) {
   CHECK_INT(jint(r, "files"), 1);
 }
 
-TEST(files_and_folders_can_be_named_and_tell_what_they_are) {
+TEST(files_and_folders_can_be_named_and_are_recognised) {
   home();
   yyjson_val *r = OK("transcript", "import", sample(""));
   CHECK_INT(jint(r, "files"), 4);
@@ -211,9 +213,9 @@ TEST(files_and_folders_can_be_named_and_tell_what_they_are) {
   CHECK_INT(jint(OK("transcript", "import", sample("claude.jsonl")), "unchanged"), 1);
 }
 
-TEST(secrets_are_taken_out) {
+TEST(secrets_are_redacted) {
   home();
-  /* Put together here, so that no scanner of repositories takes it for a real one. */
+  /* Concatenated here, so that secret scanners do not report it. */
   const char *token = textf("ghp_%s%s", "Zq7Lw2Rk9Vb4Xn6Tm1Pc", "8Hd3Jf5Gs0YaQeUo");
   file_write(claude_file(), str_from(user_line("u1", "/nowhere", textf("use %s for the release", token))));
   yyjson_val *r = OK("transcript", "import");
@@ -223,7 +225,7 @@ TEST(secrets_are_taken_out) {
   CHECK(has(jstr(lines.v[0], "content"), "[REDACTED:"));
 }
 
-TEST(what_is_no_transcript_is_refused_or_counted) {
+TEST(other_files_are_refused_or_counted) {
   home();
   const char *notes = path_join(NULL, "notes.jsonl");
   file_write(notes, STR("{\"cairn\":\"export\"}\n"));
@@ -243,7 +245,7 @@ TEST(what_is_no_transcript_is_refused_or_counted) {
   CHECK_INT(jint(r, "messages"), 1);
 }
 
-TEST(the_store_itself_is_never_opened, .only = TEST_ON_SQLITE) {
+TEST(the_store_is_never_read_as_a_transcript, .only = TEST_ON_SQLITE) {
   home();
   STORE("The release is cut on Fridays.");
   REFUSED("usage", "transcript", "import", cli_db());
@@ -261,7 +263,7 @@ TEST(a_file_that_cannot_be_read_does_not_stop_the_others) {
   CHECK_INT(jint(r, "messages"), 26);
 }
 
-TEST(nothing_to_import_says_where_it_looked) {
+TEST(an_empty_import_lists_the_searched_folders) {
   home();
   yyjson_val *r = OK("transcript", "import");
   CHECK_INT(jint(r, "files"), 0);
@@ -271,7 +273,7 @@ TEST(nothing_to_import_says_where_it_looked) {
   CHECK(has(text.out, "/.codex/sessions"));
 }
 
-TEST(the_text_tells_the_same) {
+TEST(the_text_output) {
   put_samples();
   struct run text = CAIRN("transcript", "import");
   CHECK(has(text.out, "imported 26 messages of 3 sessions"));
@@ -279,7 +281,7 @@ TEST(the_text_tells_the_same) {
   CHECK(has(text.out, "thinking 3"));
 }
 
-TEST(a_line_over_the_limit_is_passed_over) {
+TEST(a_line_over_the_limit_is_skipped) {
   home();
   struct arena a;
   arena_init(&a);
@@ -298,7 +300,7 @@ TEST(a_line_over_the_limit_is_passed_over) {
   arena_release(&a);
 }
 
-TEST(what_was_compacted_since_does_not_come_back) {
+TEST(compacted_messages_are_not_imported_again) {
   put_samples();
   OK("transcript", "import");
   yyjson_val *r = OK("transcript", "read", SESSION, "--project", "parser", "--all");
@@ -308,10 +310,10 @@ TEST(what_was_compacted_since_does_not_come_back) {
   file_write(textf("%s/default/admin/sessions/imports.json", cli_side(".files")), STR(""));
   CHECK_INT(jint(OK("transcript", "import"), "messages"), 0);
   r = OK("transcript", "read", SESSION, "--project", "parser", "--archived");
-  CHECK_INT(jint(r, "count"), 14); /* the summary is in its place */
+  CHECK_INT(jint(r, "count"), 14); /* 13 messages and the summary */
 }
 
-TEST(the_index_and_the_events_tell_of_an_import) {
+TEST(an_import_updates_the_index_and_writes_events) {
   put_samples();
   OK("stats");
   int64_t before = last_seq();
@@ -327,14 +329,14 @@ TEST(the_index_and_the_events_tell_of_an_import) {
       CHECK(jint(events.v[i], "detail.delta") > 0);
       wrote++;
     }
-  CHECK_INT(wrote, 2); /* one for each project */
+  CHECK_INT(wrote, 2); /* one per project */
 }
 
-TEST(what_was_imported_is_found_when_transcripts_are_searched) {
+TEST(imported_transcripts_are_searchable) {
   put_samples();
   OK("config", "sessions.indexed", "on");
   yyjson_val *r = OK("transcript", "import");
-  /* What was said: of the main session 7 (not the summary), of the helper 3, of Codex 2. */
+  /* Spoken messages: 7 of the main session (without the summary), 3 of the subagent, 2 of Codex. */
   CHECK_INT(jint(r, "indexed"), 7 + 3 + 2);
   r = OK("search", "end of file counted as a token", "--in", "sessions", "--project", "lexer");
   CHECK(has(jstr(r, "results[0].headline"), "The end of file was counted as a token"));

@@ -1,5 +1,4 @@
-/* test_transcripts.c: transcripts from outside: append, read, flush, compact, archive, search, and what the log says.
- */
+/* test_transcripts.c: transcripts: append, read, flush, compact, archive, search, and their events. */
 #include <unistd.h>
 
 #include "support/cli.h"
@@ -10,7 +9,7 @@ static yyjson_val *say(const char *role, const char *text) {
   return OK("transcript", "append", "talk", "--role", role, "--content", text);
 }
 
-/* How many events of this kind there are; the last one is kept. */
+/* Counts the events of an action and returns the last one. */
 static int events_of(const char *action, yyjson_val **ret_last) {
   struct run r = CAIRN("events", "--json", "--limit", "1000", "--action", action);
   struct json_lines list = lines_of(r.out);
@@ -18,7 +17,7 @@ static int events_of(const char *action, yyjson_val **ret_last) {
   return (int)list.n;
 }
 
-TEST(messages_come_by_options_and_by_lines) {
+TEST(messages_are_appended_from_options_and_lines) {
   yyjson_val *r = say("user", "Which port does staging use?");
   CHECK_INT(jint(r, "added"), 1);
   CHECK(str_starts(jstr(r, "id"), STR("msg_")));
@@ -39,7 +38,7 @@ TEST(messages_come_by_options_and_by_lines) {
   CHECK_INT(jint(r, "left_out"), 3);
 }
 
-TEST(a_bad_line_of_a_stream_does_not_stop_the_others) {
+TEST(a_bad_line_does_not_stop_the_others) {
   struct run r = CAIRN_FED(STR(LINE("user", "one") "nonsense\n" LINE("robot", "x") LINE("user", "two")), "transcript",
                            "append", "talk", "-", "--json");
   CHECK_INT(r.exit_code, 2);
@@ -54,7 +53,7 @@ TEST(a_bad_line_of_a_stream_does_not_stop_the_others) {
   CHECK_INT(jint(OK("transcript", "read", "talk"), "count"), 2);
 }
 
-TEST(wrong_calls_change_nothing) {
+TEST(invalid_calls_change_nothing) {
   OK("transcript", "append", "other", "--content", "x");
   REFUSED("usage", "transcript", "append", "--content", "x");
   REFUSED("usage", "transcript", "append", "talk");
@@ -72,7 +71,7 @@ TEST(wrong_calls_change_nothing) {
   CHECK_INT(jint(OK("transcript", "list"), "count"), 1);
 }
 
-TEST(projects_have_transcripts_of_their_own) {
+TEST(projects_have_separate_transcripts) {
   say("user", "global");
   OK("--project", "shop", "transcript", "append", "talk", "--content", "shop");
   CHECK_INT(jint(OK("transcript", "read", "talk"), "count"), 1);
@@ -80,7 +79,7 @@ TEST(projects_have_transcripts_of_their_own) {
   CHECK_INT(jint(OK("--project", "other", "transcript", "list"), "count"), 0);
 }
 
-TEST(secrets_do_not_reach_the_file) {
+TEST(secrets_are_not_written) {
   yyjson_val *r = say("user", "use ghp_1a2B3c4D5e6F7g8H9i0JkLmNoPqRsTuVwXyZ please");
   CHECK_INT(jint(r, "redacted"), 1);
   struct str text = file_read(cstr(jstr(r, "path")));
@@ -88,7 +87,7 @@ TEST(secrets_do_not_reach_the_file) {
   CHECK(str_find(text, STR("[REDACTED:"), 0) != SIZE_MAX);
 }
 
-TEST(the_last_five_results_are_shown) {
+TEST(only_the_last_five_tool_results_are_shown) {
   struct arena a;
   arena_init(&a);
   struct buf b = BUF(&a);
@@ -115,7 +114,7 @@ static void fill(void) {
   say("user", "Good.");
 }
 
-TEST(thresholds_say_when_it_is_time) {
+TEST(thresholds_report_when_flush_and_compact_are_due) {
   OK("config", "flush.threshold", "100");
   OK("config", "compaction.threshold", "200");
   CHECK(!jbool(say("user", "short"), "flush_due"));
@@ -127,7 +126,7 @@ TEST(thresholds_say_when_it_is_time) {
   OK("config", "flush.enabled", "off");
 }
 
-TEST(a_flush_tells_what_leaves_and_takes_memories) {
+TEST(a_flush_lists_leaving_messages_and_stores_memories) {
   fill();
   yyjson_val *r = OK("transcript", "flush", "talk", "--keep", "1");
   CHECK_INT(jint(r, "leaving.messages"), 4);
@@ -141,13 +140,13 @@ TEST(a_flush_tells_what_leaves_and_takes_memories) {
   yyjson_val *m = OK("get", num(jint(r, "memories[0].id")));
   CHECK_STR(jstr(m, "type"), "decision");
   CHECK(jhas_str(m, "tags", "flush"));
-  /* Who has answered is not second-guessed. */
+  /* After an answered flush, compact extracts nothing. */
   r = OK("transcript", "compact", "talk", "--keep", "1", "--force");
   CHECK(jbool(r, "compacted"));
   CHECK(!yyjson_obj_get(r, "memories"));
 }
 
-TEST(an_answer_in_fenced_blocks) {
+TEST(an_answer_may_use_fenced_blocks) {
   fill();
   yyjson_val *r =
       OK("transcript", "flush", "talk", "--memories",
@@ -166,7 +165,7 @@ TEST(an_answer_in_fenced_blocks) {
   REFUSED("usage", "transcript", "flush", "talk", "--memories", "[7]");
 }
 
-TEST(without_an_answer_marked_sentences_are_kept_with_low_trust) {
+TEST(without_an_answer_labelled_sentences_are_stored_with_low_trust) {
   fill();
   CHECK(!jbool(OK("transcript", "compact", "talk"), "compacted"));
   yyjson_val *r = OK("transcript", "compact", "talk", "--force", "--keep", "1");
@@ -189,7 +188,7 @@ TEST(without_an_answer_marked_sentences_are_kept_with_low_trust) {
   CHECK_STR(jstr(r, "messages[1].content"), "Decision: sessions of the shop live in Redis from now on. It rains.");
 }
 
-TEST(the_callers_summary_is_taken) {
+TEST(the_callers_summary_is_used) {
   fill();
   OK("config", "flush.enabled", "off");
   yyjson_val *r = OK("transcript", "compact", "talk", "--force", "--keep", "2", "--summary", "We chose Redis.");
@@ -199,7 +198,7 @@ TEST(the_callers_summary_is_taken) {
   CHECK(!jbool(OK("transcript", "compact", "talk", "--force", "--keep", "2"), "compacted"));
 }
 
-TEST(sessions_are_archived_by_maintenance_and_come_back) {
+TEST(maintenance_archives_sessions_and_append_restores_them) {
   say("user", "an old word");
   OK("--project", "shop", "transcript", "append", "talk", "--content", "another one");
   cli_day(29);
@@ -226,7 +225,7 @@ TEST(the_index_is_rebuilt) {
   CHECK(access(index, R_OK) == 0);
 }
 
-TEST(the_log_tells_of_it) {
+TEST(operations_are_logged) {
   yyjson_val *e;
   fill();
   CHECK_INT(events_of("memory:write", &e), 5);
@@ -246,7 +245,7 @@ TEST(the_log_tells_of_it) {
   CHECK(jint(e, "detail.before") > jint(e, "detail.after"));
 }
 
-TEST(what_was_said_is_found_when_it_is_asked_for) {
+TEST(transcripts_are_found_only_on_request) {
   say("user", "The lighthouse keeper feeds seven cormorants");
   OK("config", "sessions.indexed", "on");
   say("assistant", "Cormorants dive for herring near the lighthouse");
