@@ -243,7 +243,7 @@ TEST(the_sequence_grows_and_can_be_resumed) {
   CHECK_INT(last_seq(), jint(all.v[all.n - 1], "seq"));
 }
 
-TEST(a_rolled_back_change_leaves_no_gap_in_the_sequence) {
+TEST(a_rolled_back_change_leaves_no_event) {
   STORE("Parsley grows in pots");
   REFUSED("not_found", "forget", "1", "99", "--reason", "x");
   struct json_lines all = events_since(0);

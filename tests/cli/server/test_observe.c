@@ -208,7 +208,7 @@ TEST(calls_of_an_agent_that_never_boots_are_recorded_too) {
 
 /* ---- the live view ---- */
 
-/* Counts characters; each takes one column. */
+/* Counts characters, assuming one column each. */
 static size_t columns_of(struct str line) {
   size_t n = 0;
   for (size_t i = 0; i < line.n; i++)

@@ -504,7 +504,7 @@ TEST(transcripts_that_cannot_be_migrated_stay_and_are_reported, .seconds = 60) {
   CHECK_INT(messages_of("talk"), 1);
 }
 
-/* A path set for this store applies to the new one too, and its transcripts are found there. */
+/* A path set outside the store (--set) applies to the new store too, and its transcripts are found there. */
 TEST(a_migrated_store_uses_the_configured_path, .seconds = 60) {
   const char *to = test_store_new("to.db"), *place = "files.sessions_path=<agent>/talks/";
   OK("--set", place, "transcript", "append", "talk", "--content", "hello");
