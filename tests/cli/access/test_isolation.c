@@ -1,6 +1,6 @@
-/* test_isolation.c: one team against another through the doors: command line, MCP on stdio and over HTTP, REST, event
- * streams. Both are in one store; what is the other's must be as what is not there. The operations themselves are
- * attacked in tests/unit/op/test_isolation.c. */
+/* test_isolation.c: isolation between two teams of one store, over the CLI, MCP on stdio and HTTP, REST and event
+ * streams. Another team's data must look as if it did not exist. tests/unit/op/test_isolation.c attacks the operations
+ * directly. */
 #include "support/serve.h"
 
 #define MARK "zorilla"
@@ -14,7 +14,7 @@ struct loot {
   struct str uid, cursor, session;
 };
 
-/* The victim's things; the attacker has things of its own afterwards, and is who calls. */
+/* Creates the victim's data and some of the attacker's. The attacker is the caller afterwards. */
 static struct loot two_teams(void) {
   struct loot l = {0};
   cli_set("CAIRN_TEAM=alpha");
@@ -33,7 +33,7 @@ static struct loot two_teams(void) {
   return l;
 }
 
-/* More skills than a page of resources has. */
+/* More skills than fit on one page of resources. */
 static void many_skills(const char *team) {
   struct buf lines = BUF(&memory);
   cli_set(textf("CAIRN_TEAM=%s", team));
@@ -49,7 +49,7 @@ static yyjson_val *parsed(struct str text) {
   return v;
 }
 
-/* The text without the name that was asked for, and without numbers. */
+/* The text without the requested name and without digits. */
 static const char *masked(struct str text, const char *name) {
   struct buf b = BUF(&memory);
   struct str n = str_from(name);
@@ -68,7 +68,7 @@ static const char *masked(struct str text, const char *name) {
 
 /* ---- command line ---- */
 
-TEST(the_command_line_knows_nothing_of_another_team) {
+TEST(the_cli_shows_nothing_of_another_team) {
   struct loot l = two_teams();
   static const char *const calls[][2] = {{"get", ""}, {"history", ""}, {"pin", ""}, {"undo", "txn"}};
   for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
@@ -88,14 +88,14 @@ TEST(the_command_line_knows_nothing_of_another_team) {
   cli_set("CAIRN_SESSION");
 }
 
-/* Two stores' worth of paths: a team or project can be no way out of its folder. */
-TEST(no_name_leads_out_of_the_folder_of_its_team) {
+/* A team or project name cannot escape from the team's folder. */
+TEST(no_name_escapes_from_the_folder_of_its_team) {
   static const char *const teams[] = {"..", "../alpha", "a/b", ".", "/etc", "alpha/", "A", ""};
   for (size_t i = 0; i < ARRAY_LEN(teams); i++) {
     cli_set(textf("CAIRN_TEAM=%s", teams[i]));
     struct run r = CAIRN("transcript", "append", "talk", "--content", "x");
     test_note("team '%s': %.*s", teams[i], STR_ARG(r.err));
-    CHECK(teams[i][0] ? r.exit_code == 2 : r.exit_code == 0); /* an empty variable is none */
+    CHECK(teams[i][0] ? r.exit_code == 2 : r.exit_code == 0); /* an empty variable counts as unset */
   }
   cli_set("CAIRN_TEAM=alpha");
   OK("transcript", "append", "talk", "--content", "We spoke of the " MARK);
@@ -124,7 +124,7 @@ static struct str ask(struct proc *p, int id, const char *method, const char *pa
   return arena_dup(&memory, line);
 }
 
-/* The same question about what is another's and about what is nobody's. */
+/* Asks for another team's item and for one that does not exist. Both replies must be the same. */
 static void check_same_answer(struct proc *p, const char *method, const char *format, const char *mine,
                               const char *nobodys) {
   const char *at = strstr(format, "%s");
@@ -136,7 +136,7 @@ static void check_same_answer(struct proc *p, const char *method, const char *fo
   CHECK_STR(str_from(masked(got, mine)), masked(want, nobodys));
 }
 
-TEST(mcp_knows_nothing_of_another_team, .seconds = 60) {
+TEST(mcp_shows_nothing_of_another_team, .seconds = 60) {
   struct loot l = two_teams();
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--db", cli_db(), "--profile", "full"), .env = cli_env(),
                               .timeout_ms = 20000);
@@ -167,8 +167,8 @@ TEST(mcp_knows_nothing_of_another_team, .seconds = 60) {
   CHECK_INT(proc_wait(p).exit_code, 0);
 }
 
-/* What one server has sealed, another does not open, be it of another team. */
-TEST(a_cursor_of_mcp_is_of_one_team) {
+/* A cursor sealed by one server is refused by another, also by one of another team. */
+TEST(an_mcp_cursor_belongs_to_one_team) {
   many_skills("alpha");
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--db", cli_db()), .env = cli_env(), .timeout_ms = 20000);
   struct str cursor = json_str(yyjson_obj_get(parsed(ask(p, 1, "resources/list", "\"x\":1")), "result"), "nextCursor");
@@ -187,7 +187,7 @@ TEST(a_cursor_of_mcp_is_of_one_team) {
 
 /* ---- HTTP ---- */
 
-TEST(http_knows_nothing_of_another_team, .seconds = 60) {
+TEST(http_shows_nothing_of_another_team, .seconds = 60) {
   struct loot l = two_teams();
   struct serve *s = serve_start(NULL);
   static const char *const paths[] = {"/api/v1/memories/%s", "/api/v1/memories/%s/history"};
@@ -221,7 +221,7 @@ TEST(http_knows_nothing_of_another_team, .seconds = 60) {
   serve_stop(s);
 }
 
-/* Nothing of the other team, up to the last thing that the own one writes. */
+/* Reads up to the last event of the own team. No event is of the other team. */
 static void hear_to_the_end(struct wire *w) {
   struct sse e;
   bool ended = false;
@@ -235,7 +235,7 @@ static void hear_to_the_end(struct wire *w) {
 
 /* ---- tokens of two teams at one server ---- */
 
-/* The head of a request of a team: its admin's token, which is all that says whose it is. */
+/* Request headers with a team's admin token. Only the token identifies the team. */
 static const char *head_of(const char *team, const char *name) {
   cli_set(textf("CAIRN_TEAM=%s", team));
   return textf("Authorization: Bearer %s\r\nContent-Type: application/json\r\n",
@@ -253,7 +253,7 @@ static struct str post(const struct serve *s, const char *head, const char *meth
   return a.body;
 }
 
-TEST(a_token_knows_nothing_of_another_team, .seconds = 60) {
+TEST(a_token_shows_nothing_of_another_team, .seconds = 60) {
   struct loot l = two_teams();
   const char *alpha = head_of("alpha", "ours"), *beta = head_of("beta", "theirs");
   cli_set("CAIRN_TEAM");
@@ -275,14 +275,14 @@ TEST(a_token_knows_nothing_of_another_team, .seconds = 60) {
     struct str own = post(s, alpha, asked[i][0], textf("%s%s%s", asked[i][1], asked[i][2], end));
     test_note("%s%s: %.*s, to its own team %.*s", asked[i][1], asked[i][2], STR_ARG(got), STR_ARG(own));
     CHECK(!has(got, MARK));
-    CHECK(has(own, MARK)); /* so that the question is a right one */
+    CHECK(has(own, MARK)); /* its own team gets it */
     CHECK_STR(str_from(masked(got, asked[i][2])), masked(want, asked[i][3]));
   }
   serve_stop(s);
 }
 
-/* One server keeps replies for both: each gets its own, in whatever order they ask. */
-TEST(what_a_server_keeps_is_of_one_team, .seconds = 60) {
+/* One server caches replies for both teams. Each gets its own, in any order of requests. */
+TEST(caches_and_idempotency_keys_are_per_team, .seconds = 60) {
   two_teams();
   const char *heads[] = {head_of("alpha", "ours"), head_of("beta", "theirs")};
   cli_set("CAIRN_TEAM");
@@ -293,7 +293,7 @@ TEST(what_a_server_keeps_is_of_one_team, .seconds = 60) {
     CHECK_INT(a.status, 200);
     CHECK(has(a.body, MARK) == (turn % 2 == 0) && has(a.body, "marten") == (turn % 2 == 1));
   }
-  /* A key that makes a write the same write again does so within a team. */
+  /* Idempotency keys are per team. */
   for (int turn = 0; turn < 2; turn++) {
     struct answer a = serve_do(
         s, "POST", "/api/v1/memories", textf("%sIdempotency-Key: once\r\n", heads[turn]),
@@ -302,7 +302,7 @@ TEST(what_a_server_keeps_is_of_one_team, .seconds = 60) {
     CHECK_INT(a.status, 201);
     CHECK(has(a.body, MARK) == (turn == 0));
   }
-  /* Whose call it is cannot be said by the caller. */
+  /* The caller cannot choose the team. */
   struct answer a = serve_do(s, "POST", "/api/v1/memories", heads[1],
                              STR("{\"text\":\"The marten has a den of its own\",\"team\":\"alpha\"}"));
   CHECK_INT(a.status, 400);
@@ -313,8 +313,8 @@ TEST(what_a_server_keeps_is_of_one_team, .seconds = 60) {
   CHECK_INT(sql_number("SELECT count(*) FROM memory WHERE team = 'alpha' AND headline LIKE '%marten%'"), 0);
 }
 
-/* Sessions, cursors and numbers of events that one team was given are worth nothing to another. */
-TEST(handles_of_a_server_are_of_one_team, .seconds = 60) {
+/* Session ids, cursors and event ids of one team do not work for another. */
+TEST(sessions_cursors_and_event_ids_are_per_team, .seconds = 60) {
   two_teams();
   many_skills("alpha");
   const char *alpha = head_of("alpha", "ours"), *beta = head_of("beta", "theirs");
@@ -335,7 +335,7 @@ TEST(handles_of_a_server_are_of_one_team, .seconds = 60) {
   struct str stolen = post(s, beta, "resources/list", textf("\"cursor\":\"%s\"", cursor.p ? cstr(cursor) : "none"));
   test_note("%.*s", STR_ARG(stolen));
   CHECK(cursor.n > 0 && has(stolen, "\"error\"") && !has(stolen, MARK));
-  /* The whole log, and what comes while it is heard. */
+  /* The whole log, and events that arrive while listening. */
   struct wire *w = wire_open(s);
   wire_send(w, request_text("GET", "/events?since=0", textf("%sLast-Event-ID: 0\r\n", beta), STR_NONE));
   CHECK_INT(wire_answer(w, false).status, 200);
@@ -347,7 +347,7 @@ TEST(handles_of_a_server_are_of_one_team, .seconds = 60) {
 }
 
 /* From the first event on, and while the other team writes. */
-TEST(an_event_stream_is_of_one_team, .seconds = 60) {
+TEST(an_event_stream_belongs_to_one_team, .seconds = 60) {
   two_teams();
   struct serve *s = serve_start(NULL);
   struct wire *w = wire_open(s);

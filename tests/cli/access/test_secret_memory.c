@@ -1,5 +1,5 @@
-/* test_secret_memory.c: where in the memory of a server a secret lies that came or went through one of its doors: while
- * the call is under way in locked memory that no dump holds, and afterwards nowhere else either. */
+/* test_secret_memory.c: secrets in a server's memory: during a call they are only in locked memory that is excluded
+ * from core dumps, and after it nowhere else. */
 #include <signal.h>
 #include <time.h>
 
@@ -38,7 +38,7 @@ static void pause_a_little(void) { nanosleep(&(struct timespec){0, 20000000}, NU
 
 static int64_t deadline(void) { return clock_ticks_us() + INT64_C(15000000) * test_slowness(); }
 
-/* An answer is there before the memory of its call is given back. */
+/* A reply may arrive before the memory of its call is freed. */
 static void nowhere_in_the_open(pid_t pid) {
   struct scan found = look(pid);
   for (int64_t until = deadline(); found.risky && clock_ticks_us() < until; found = look(pid))
@@ -46,7 +46,7 @@ static void nowhere_in_the_open(pid_t pid) {
   CHECK_INT(found.risky, 0);
 }
 
-/* The call has brought the value, and waits for the store. */
+/* The call has delivered the value and waits for the store. */
 static void held_safely(pid_t pid) {
   struct scan found = look(pid);
   for (int64_t until = deadline(); (found.risky || !found.safe) && clock_ticks_us() < until; found = look(pid))
@@ -55,12 +55,12 @@ static void held_safely(pid_t pid) {
   CHECK_INT(found.risky, 0);
 }
 
-/* The key is made on the command line, where it belongs: a server's sandbox keeps it from the folder of the key. */
+/* Makes the key on the command line. A server cannot: its sandbox denies access to the folder of the key. */
 static void make_key(void) { OK_FED(STR("it made the key"), "vault", "set", "first", "-", "--secret"); }
 
 static void grant(void) { OK("vault", "grant", "more", "--to", "*"); }
 
-/* ---- by HTTP ---- */
+/* ---- HTTP ---- */
 
 struct door {
   const char *path, *headers;
@@ -87,8 +87,8 @@ static struct str answered(struct wire *w) {
   return a.body;
 }
 
-/* The connections stay open, with what they hold. */
-TEST(what_came_and_went_by_http_is_nowhere_in_the_open, .seconds = 120, .slow = true) {
+/* The connections stay open with their buffers. */
+TEST(secrets_over_http_leave_no_copy_in_unlocked_memory, .seconds = 120, .slow = true) {
   make_key();
   struct serve *s = serve_start(NULL);
   struct wire *w[4];
@@ -113,7 +113,7 @@ TEST(what_came_and_went_by_http_is_nowhere_in_the_open, .seconds = 120, .slow = 
   serve_stop(s);
 }
 
-/* Large ones take other memory than small ones, and come in several pieces. */
+/* Large bodies use other memory than small ones, and arrive in several pieces. */
 TEST(a_large_body_is_gathered_in_locked_memory, .seconds = 120, .slow = true) {
   enum { FILLER = 300000 };
   static char filler[FILLER + 1];
@@ -123,7 +123,7 @@ TEST(a_large_body_is_gathered_in_locked_memory, .seconds = 120, .slow = true) {
   struct wire *w = wire_open(s);
   struct str body = str_from(textf("{\"key\":\"more\",\"value\":\"" HUSH "%s\",\"secret\":true}", filler));
   struct str all = request_text("POST", "/api/v1/ops/vault-set", JSON_HEADERS, body);
-  wire_send(w, str_slice(all, 0, all.n - 1)); /* it waits for the last byte */
+  wire_send(w, str_slice(all, 0, all.n - 1)); /* waits for the last byte */
   held_safely(serve_pid(s));
   wire_send(w, str_slice(all, all.n - 1, all.n));
   CHECK(has(answered(w), "vault:more"));
@@ -132,7 +132,7 @@ TEST(a_large_body_is_gathered_in_locked_memory, .seconds = 120, .slow = true) {
   serve_stop(s);
 }
 
-TEST(while_a_call_by_http_waits_its_value_is_locked, .seconds = 120, .slow = true) {
+TEST(the_secret_of_a_waiting_http_call_is_locked, .seconds = 120, .slow = true) {
   make_key();
   struct serve *s = serve_start(NULL);
   CHECK_INT(serve_get(s, "/healthz").status, 200);
@@ -155,8 +155,8 @@ TEST(while_a_call_by_http_waits_its_value_is_locked, .seconds = 120, .slow = tru
   "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{"                  \
   "\"resourcesListChanged\":true},\"unknown\":\"" HUSH "\"," META "}}"
 
-/* A stream stays open for long, and there may be many: they must not use up what can be locked. */
-TEST(an_open_stream_does_not_keep_what_was_asked, .seconds = 120) {
+/* Streams stay open for long, and there may be many. They must not use up the lockable memory. */
+TEST(an_open_stream_frees_its_request, .seconds = 120) {
   struct serve *s = serve_start(NULL);
   struct wire *w = wire_open(s);
   struct sse e;
@@ -175,7 +175,7 @@ TEST(an_open_stream_does_not_keep_what_was_asked, .seconds = 120) {
   serve_stop(s);
 }
 
-/* ---- by standard input ---- */
+/* ---- standard input ---- */
 
 static struct proc *talk(void) {
   return proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--profile", "openhive"), .env = cli_env(), .timeout_ms = 90000);
@@ -188,7 +188,7 @@ static struct str next(struct proc *p) {
   return line;
 }
 
-TEST(what_came_and_went_by_mcp_is_locked_and_then_nowhere_in_the_open, .seconds = 120, .slow = true) {
+TEST(secrets_over_mcp_are_locked_and_then_wiped, .seconds = 120, .slow = true) {
   make_key();
   struct proc *p = talk();
   struct direct *lock = direct_open(cli_db());
@@ -206,9 +206,9 @@ TEST(what_came_and_went_by_mcp_is_locked_and_then_nowhere_in_the_open, .seconds 
   proc_wait(p);
 }
 
-/* ---- where little can be locked ---- */
+/* ---- low memory lock limit ---- */
 
-TEST(that_memory_cannot_be_locked_is_said_once_and_no_error, .seconds = 60) {
+TEST(unlockable_memory_is_a_warning_printed_once, .seconds = 60) {
   struct proc *p = proc_start(.argv = ARGS("sh", "-c", "ulimit -l 64; exec \"$0\" mcp --profile openhive", CAIRN_BIN),
                               .env = cli_env(), .timeout_ms = 50000);
   for (int i = 0; i < 2; i++) {

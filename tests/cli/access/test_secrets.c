@@ -1,11 +1,11 @@
-/* test_secrets.c: secrets are refused or taken out before anything is embedded, logged or stored: afterwards their
- * bytes are nowhere in the store's files. */
+/* test_secrets.c: secrets are refused or redacted before text is embedded, logged or stored. Afterwards their bytes are
+ * nowhere in the store's files. */
 #include <signal.h>
 #include <sys/stat.h>
 
 #include "support/serve.h"
 
-/* Nothing here is a secret, and nothing in this file looks like one: they are put together at run time. */
+/* No real secrets, and nothing in this file looks like one: the samples are assembled at run time. */
 static const char *random_text(const char *alphabet, int n, unsigned seed) {
   static struct arena a;
   struct buf b = BUF(&a);
@@ -116,7 +116,7 @@ TEST(secrets_come_before_every_other_step) {
 
 /* ---- every field ---- */
 
-TEST(every_field_is_looked_at) {
+TEST(every_field_is_scanned) {
   begin();
   const char *t = github_token(2);
   static const char *const options[] = {"--headline", "--key",        "--tag",    "--person",
@@ -191,14 +191,14 @@ TEST(ordinary_text_is_no_secret) {
     STORE(fine[i]);
 }
 
-/* ---- values of the vault ---- */
+/* ---- vault values ---- */
 
-/* Nothing about it looks like a secret: it is one because the vault says so. */
+/* Matches no secret pattern; it is a secret only because it is in the vault. */
 #define VALUE "the tide turns/at nine+ten"
 
 static void make_secret(void) { OK_FED(STR(VALUE), "vault", "set", "harbour:word", "-", "--secret"); }
 
-/* Encodings by Python's base64, binascii, urllib.parse and json. */
+/* Encodings made with Python's base64, binascii, urllib.parse and json. */
 static const char *const forms[] = {
     VALUE,
     "dGhlIHRpZGUgdHVybnMvYXQgbmluZSt0ZW4=",
@@ -211,7 +211,7 @@ static const char *const forms[] = {
     "dGhlIHRpZGUgdHVy\n  bnMvYXQgbmluZSt0ZW4=",
 };
 
-TEST(a_value_of_the_vault_is_refused_in_every_form) {
+TEST(a_vault_value_is_refused_in_every_encoding) {
   begin();
   make_secret();
   for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
@@ -223,7 +223,7 @@ TEST(a_value_of_the_vault_is_refused_in_every_form) {
   CHECK(!store_holds(VALUE));
 }
 
-TEST(a_text_that_was_stored_before_is_not_shown_any_more) {
+TEST(text_stored_before_the_secret_is_redacted) {
   begin();
   OK("session", "handoff", "The word at the harbour is " VALUE ".");
   int64_t id = STORE("--headline", "At the harbour", "--type", "decision", "The word at the harbour is " VALUE ".");
@@ -241,11 +241,11 @@ TEST(a_text_that_was_stored_before_is_not_shown_any_more) {
   CHECK(!has(r.out, VALUE));
   r = CAIRN("get", VALUE);
   CHECK(r.exit_code != 0 && !has(r.err, VALUE) && has(r.err, "[REDACTED:vault_secret]"));
-  /* Whoever asks for the value itself, and may have it, gets it. */
+  /* Permitted callers who ask for the value itself get it. */
   CHECK_STR(jstr(OK("vault", "get", "harbour:word", "--reveal"), "value"), VALUE);
 }
 
-TEST(a_value_of_the_vault_is_taken_out_of_what_files_say) {
+TEST(vault_values_are_redacted_or_refused_in_files) {
   begin();
   make_secret();
   CHECK(mkdir(path_join(NULL, "docs"), 0700) == 0);
@@ -269,9 +269,9 @@ TEST(a_value_of_the_vault_is_taken_out_of_what_files_say) {
   CHECK(!store_holds(VALUE));
 }
 
-/* ---- what does not pass an operation ---- */
+/* ---- output that bypasses operations ---- */
 
-/* The events of a stream up to one of that action, which is returned; none holds the value. */
+/* Reads events up to the first with that action and returns it. None contains the value. */
 static struct str clean_until(struct wire *w, const char *action) {
   struct sse e;
   do {
@@ -282,7 +282,7 @@ static struct str clean_until(struct wire *w, const char *action) {
   return e.data;
 }
 
-/* An event of which the program knew nothing when it was written; and another, because a server tells of no others. */
+/* An event written behind the program's back, and a regular one, without which a server would not send it. */
 static void add_event(void) {
   sql_do("INSERT INTO event (team, at, action, op, project, source, detail) VALUES ('default', 1, 'memory:noted', "
          "'remember', '', 'test', '{\"said\":\"" VALUE "\"}')");
@@ -304,7 +304,7 @@ TEST(events_from_before_the_secret_are_streamed_without_it, .seconds = 60) {
   CHECK(sse_next(early, 20000 * test_slowness(), &e));
   while (!has(e.data, "memory:write"))
     CHECK(sse_next(early, 20000 * test_slowness(), &e));
-  CHECK(has(e.data, VALUE)); /* it was no secret yet */
+  CHECK(has(e.data, VALUE)); /* not a secret yet */
   make_secret();
   add_event();
   CHECK(has(clean_until(early, "memory:noted"), "[REDACTED:vault_secret]"));
@@ -316,7 +316,7 @@ TEST(events_from_before_the_secret_are_streamed_without_it, .seconds = 60) {
   serve_stop(s);
 }
 
-TEST(events_that_are_followed_are_shown_without_what_became_a_secret, .seconds = 60) {
+TEST(followed_events_are_redacted, .seconds = 60) {
   STORE("--headline", "The word is " VALUE, "At the harbour they ask for the word of the day.");
   struct proc *p =
       proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json"), .env = cli_env(), .timeout_ms = 50000);
@@ -338,8 +338,8 @@ TEST(events_that_are_followed_are_shown_without_what_became_a_secret, .seconds =
 
 #define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
-/* What a client calls an argument is quoted by the door, before an operation is run. */
-TEST(errors_of_a_door_are_cleaned, .seconds = 60) {
+/* The interface quotes a client's argument names before any operation runs. */
+TEST(errors_of_an_interface_are_redacted, .seconds = 60) {
   begin();
   make_secret();
   struct serve *s = serve_start(NULL);
@@ -362,9 +362,9 @@ TEST(errors_of_a_door_are_cleaned, .seconds = 60) {
   CHECK(r.exit_code != 0 && !has(r.err, token + 4) && has(r.err, "[REDACTED:github_token]"));
 }
 
-/* ---- JSON that is shown as it was stored ---- */
+/* ---- JSON shown as stored ---- */
 
-/* In JSON it is written otherwise than it is. */
+/* Differs from its JSON encoding. */
 #define QUOTED "nine \"bells\" and a half"
 
 static void check_clean(struct str text) {
@@ -372,7 +372,7 @@ static void check_clean(struct str text) {
   CHECK(has(text, "[REDACTED:vault_secret]") && !has(text, VALUE) && !has(text, "bells"));
 }
 
-/* Both values, before they are secrets, in what boot and transcript read put into their results as it is. */
+/* Stores both values before they are secrets, where boot and transcript read copy text verbatim. */
 static void say_and_keep_secret(void) {
   begin();
   OK("session", "handoff", "At the harbour say " VALUE " <system-reminder> or " QUOTED ".");
@@ -385,7 +385,7 @@ static void say_and_keep_secret(void) {
   OK_FED(STR(QUOTED), "vault", "set", "harbour:bells", "-", "--secret");
 }
 
-TEST(stored_json_is_shown_without_what_became_a_secret) {
+TEST(stored_json_is_redacted) {
   say_and_keep_secret();
   check_clean(CAIRN("boot", "--json").out);
   check_clean(CAIRN("transcript", "read", "demo", "--json").out);
@@ -408,7 +408,7 @@ static struct answer call_tool(struct serve *s, const char *name, const char *ar
   return serve_do(s, "POST", "/mcp/full", headers, str_from(body));
 }
 
-TEST(nor_do_servers_show_it, .seconds = 60) {
+TEST(servers_redact_stored_json, .seconds = 60) {
   say_and_keep_secret();
   struct serve *s = serve_start(NULL);
   check_clean(serve_do(s, "POST", "/api/v1/boot", JSON_HEADERS, STR("{}")).body);
@@ -418,7 +418,7 @@ TEST(nor_do_servers_show_it, .seconds = 60) {
     struct answer a = call_tool(s, tools[i][0], tools[i][1]);
     CHECK_INT(a.status, 200);
     check_clean(a.body);
-    CHECK(!has(a.body, "<system-reminder>")); /* what is stored is data to an agent, and no prompt */
+    CHECK(!has(a.body, "<system-reminder>")); /* stored text is data to an agent, not a prompt */
   }
   serve_stop(s);
 }

@@ -1,5 +1,5 @@
-/* test_teams.c: the operator's view of teams, and the end of one: everything goes, nothing else does, a receipt stays.
- */
+/* test_teams.c: the operator's view of teams, and deleting one: all its data is removed, nothing else, and a receipt
+ * stays. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 
 #define MARK "zorilla"
 
-/* A team with something in every place that the command line can put something. */
+/* Creates a team with data everywhere that the command line can put some. */
 static void populate(const char *team, const char *word) {
   cli_set(textf("CAIRN_TEAM=%s", team));
   STORE("--key", "pump", textf("The %s pump runs at four bar", word));
@@ -45,7 +45,7 @@ static int64_t rows_of(const char *team) {
 static const char *folder_of(const char *team) { return textf("%s/%s", cli_side(".files"), team); }
 static bool is_there(const char *path) { return access(path, F_OK) == 0; }
 
-TEST(teams_are_listed_with_what_they_have) {
+TEST(teams_are_listed_with_their_counts) {
   populate("alpha", MARK);
   cli_set("CAIRN_TEAM=beta");
   STORE("The marten pump runs at one bar");
@@ -59,7 +59,7 @@ TEST(teams_are_listed_with_what_they_have) {
   CHECK_INT(jint(OK("team", "list", "--removed"), "count"), 0);
 }
 
-TEST(a_deleted_team_is_gone_from_every_place, .seconds = 60) {
+TEST(a_deleted_team_is_removed_everywhere, .seconds = 60) {
   populate("alpha", MARK);
   populate("beta", "marten");
   const char *page = path_join(NULL, "alpha-MEMORY.md");
@@ -81,7 +81,7 @@ TEST(a_deleted_team_is_gone_from_every_place, .seconds = 60) {
   CHECK_INT(rows_of("alpha"), 0);
   CHECK_INT(sql_number("SELECT count(*) FROM chunk_count WHERE team = 'alpha'"), 0);
   CHECK(!is_there(folder_of("alpha")) && is_there(folder_of("beta")));
-  CHECK(!store_holds(MARK)); /* not in free pages, the log or an index either */
+  CHECK(!store_holds(MARK)); /* not in free pages, the write-ahead log or an index either */
 
   CHECK_INT(rows_of("beta"), others);
   cli_set("CAIRN_TEAM=beta");
@@ -96,13 +96,13 @@ TEST(a_deleted_team_is_gone_from_every_place, .seconds = 60) {
   CHECK_STR(jstr(r, "removed[0].by"), "cli");
   CHECK(jint(r, "removed[0].rows.memory") >= 5);
   REFUSED("not_found", "team", "delete", "alpha", "--confirm", "alpha");
-  /* The log is guarded as before, and the name can be used again. */
+  /* The event log is still protected, and the name can be reused. */
   CHECK(!sql_try("DELETE FROM event WHERE team = 'beta'") && !sql_try("DELETE FROM txn WHERE team = 'beta'"));
   cli_set("CAIRN_TEAM=alpha");
   STORE("--key", "pump", "A new beginning");
 }
 
-TEST(the_team_that_one_works_in_can_be_deleted) {
+TEST(the_current_team_can_be_deleted) {
   STORE("The " MARK " pump runs at four bar");
   OK("search", MARK " pump");
   OK("team", "delete", "default", "--confirm", "default");
@@ -110,7 +110,7 @@ TEST(the_team_that_one_works_in_can_be_deleted) {
   CHECK(!store_holds(MARK));
 }
 
-TEST(backups_that_still_hold_the_team_are_named) {
+TEST(backups_that_still_contain_the_team_are_listed) {
   cli_set("CAIRN_TEAM=beta");
   STORE("The marten pump runs at one bar");
   OK("backup");
@@ -135,7 +135,7 @@ TEST(only_a_person_deletes_a_team) {
   CHECK_INT(jlen(OK("search", MARK " pump"), "results"), 1);
 }
 
-/* Links in the team's folder are removed, what they lead to is not. */
+/* Symlinks in the team's folder are removed, but not their targets. */
 TEST(nothing_outside_the_folder_of_the_team_is_removed) {
   cli_set("CAIRN_TEAM=alpha");
   OK("transcript", "append", "talk", "--content", "We spoke");
@@ -149,8 +149,8 @@ TEST(nothing_outside_the_folder_of_the_team_is_removed) {
   CHECK_STR(file_read(path_join(outside, "mine.txt")), "mine");
 }
 
-/* All rows or none; and the same call again makes it all. */
-TEST(a_killed_deletion_has_done_all_or_nothing, .seconds = 120, .slow = true) {
+/* All rows are deleted or none, and repeating the call finishes the job. */
+TEST(a_killed_deletion_is_atomic, .seconds = 120, .slow = true) {
   for (int us = 0; us < 96000; us += 6000) {
     cli_set("CAIRN_TEAM=alpha");
     for (int i = 0; i < 3; i++)

@@ -1,4 +1,4 @@
-/* test_token.c: tokens from the command line: made, shown once, listed, revoked, deleted. */
+/* test_token.c: tokens on the command line: added, shown once, listed, revoked, deleted. */
 #include "support/cli.h"
 
 static struct str secret_of(struct str token) { return str_slice(token, token.n - 43, token.n); }
@@ -29,7 +29,7 @@ TEST(two_tokens_have_nothing_in_common) {
   CHECK(!str_eq(str_slice(one, 0, one.n - 43), str_slice(two, 0, two.n - 43)));
 }
 
-/* For a script: TOKEN=$(cairn token add NAME --quiet). */
+/* Scripts use TOKEN=$(cairn token add NAME --quiet). */
 TEST(text_for_people_and_scripts) {
   struct run r = CAIRN("token", "add", "script", "--quiet");
   CHECK_INT(r.exit_code, 0);
@@ -45,13 +45,13 @@ TEST(text_for_people_and_scripts) {
   CHECK_STR(r.out, "person: deleted\n");
 }
 
-TEST(what_is_expired_or_revoked_is_listed_as_such) {
+TEST(expired_and_revoked_tokens_are_listed_as_such) {
   OK("token", "add", "hour", "--ttl", "1h");
   OK("token", "add", "usual");
   OK("token", "add", "forever", "--ttl", "never");
   struct str id = jstr(OK("token", "add", "gone"), "id");
   CHECK_STR(jstr(OK("token", "revoke", cstr(id)), "state"), "revoked");
-  CHECK_STR(jstr(OK("token", "revoke", "gone"), "state"), "revoked"); /* again is no error */
+  CHECK_STR(jstr(OK("token", "revoke", "gone"), "state"), "revoked"); /* revoking again is not an error */
   CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'token:revoke'"), 1);
   cli_day(1);
   yyjson_val *r = OK("token", "list");
@@ -70,7 +70,7 @@ TEST(what_is_expired_or_revoked_is_listed_as_such) {
   CHECK_STR(jstr(OK("token", "list"), "tokens[1].state"), "expired");
 }
 
-TEST(a_name_is_given_once) {
+TEST(token_names_are_unique) {
   OK("token", "add", "one");
   REFUSED("conflict", "token", "add", "one");
   OK("token", "revoke", "one");
@@ -83,7 +83,7 @@ TEST(a_name_is_given_once) {
   REFUSED("not_found", "token", "revoke", "two");
 }
 
-TEST(another_teams_tokens_are_not_there) {
+TEST(tokens_of_another_team_are_invisible) {
   struct str id = jstr(OK("token", "add", "one"), "id");
   cli_set("CAIRN_TEAM=red");
   CHECK_INT(jint(OK("token", "list"), "count"), 0);
@@ -94,7 +94,7 @@ TEST(another_teams_tokens_are_not_there) {
   CHECK_STR(jstr(OK("token", "list"), "tokens[0].state"), "live");
 }
 
-TEST(what_is_no_token_is_refused) {
+TEST(invalid_token_options_are_refused) {
   OK("token", "add", "one");
   REFUSED("usage", "token", "add", "two words");
   REFUSED("usage", "token", "add", "");
@@ -115,7 +115,7 @@ TEST(what_is_no_token_is_refused) {
   CHECK_INT(cli_run(STR_NONE, argv).exit_code, 0);
 }
 
-TEST(an_agent_makes_no_token) {
+TEST(an_agent_cannot_add_tokens) {
   OK("agent", "add", "boss", "--role", "admin");
   REFUSED("denied", "token", "add", "x", "--agent", "boss");
   REFUSED("denied", "token", "list", "--agent", "boss");

@@ -1,4 +1,4 @@
-/* test_vault.c: named values from outside: what is kept, what is refused, what nobody sees. */
+/* test_vault.c: named values: what is stored, what is refused, what is never shown. */
 #include "support/cli.h"
 
 TEST(a_value_is_set_read_listed_and_deleted) {
@@ -29,7 +29,7 @@ TEST(a_value_is_set_read_listed_and_deleted) {
   CHECK_HEALTHY();
 }
 
-TEST(a_value_is_kept_as_it_is) {
+TEST(a_value_is_stored_unchanged) {
   const char *value = "{\"a\": [1, 2],\n  \"b\": \"\xc3\xa9\"}\n\n ";
   OK("vault", "set", "cache:x", value);
   CHECK_STR(jstr(OK("vault", "get", "cache:x"), "value"), value);
@@ -38,7 +38,7 @@ TEST(a_value_is_kept_as_it_is) {
   CHECK_STR(r.out, textf("%s\n", value));
 }
 
-TEST(a_counter_counts_from_nothing) {
+TEST(a_counter_starts_at_zero) {
   CHECK_INT(jint(OK("vault", "add", "sent"), "value"), 1);
   CHECK_INT(jint(OK("vault", "add", "sent", "41"), "value"), 42);
   CHECK_INT(jint(OK("vault", "add", "sent", "--", "-50"), "value"), -8);
@@ -49,16 +49,16 @@ TEST(a_counter_counts_from_nothing) {
   REFUSED("conflict", "vault", "add", "high");
 }
 
-TEST(what_looks_like_a_secret_is_refused_and_leaves_no_trace) {
+TEST(text_that_looks_like_a_secret_is_refused_and_leaves_no_trace) {
   OK("vault", "list");
   const char *token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
   yyjson_val *e = REFUSED("secret", "vault", "set", "token", token);
   CHECK(!has(jstr(e, "message"), token));
   REFUSED("secret", "vault", "set", token, "x");
-  OK("config", "secrets.mode", "redact"); /* a value with a hole in it would be of no use */
+  OK("config", "secrets.mode", "redact"); /* a redacted value would be useless */
   REFUSED("secret", "vault", "set", "token", token);
   CHECK(!store_holds(token));
-  /* Whatever the program does, the schema takes no secret that is not sealed. */
+  /* The schema itself refuses a secret that is not encrypted. */
   CHECK(!sql_try("INSERT INTO vault (team, key, value, is_secret, created_at, updated_at, updated_by)"
                  " VALUES ('default', 'k', 'v', 1, 1, 1, 'x')"));
 }
@@ -75,7 +75,7 @@ TEST(values_are_not_searched_and_not_in_the_log) {
   OK("vault", "set", "plan:zebra", "quokkaquokka");
   OK("vault", "add", "plan:count", "3");
   struct json_lines events = events_since(0);
-  static struct arena memory; /* lives as long as the test */
+  static struct arena memory;
   bool named = false;
   for (size_t i = 0; i < events.n; i++) {
     named |= has(jstr(events.v[i], "action"), "vault:set");
@@ -87,7 +87,7 @@ TEST(values_are_not_searched_and_not_in_the_log) {
   CHECK(!has(jstr(OK("boot"), "text"), "quokka"));
 }
 
-TEST(a_change_of_the_vault_is_not_undone) {
+TEST(undo_does_not_change_the_vault) {
   yyjson_val *r = OK("vault", "set", "flag", "on");
   REFUSED("conflict", "undo", num(jint(r, "txn")));
   CHECK_STR(jstr(OK("vault", "get", "flag"), "value"), "on");

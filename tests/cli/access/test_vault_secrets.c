@@ -1,5 +1,5 @@
-/* test_vault_secrets.c: secrets from outside: sealed wherever they are kept, shown to whom they are granted, and never
- * lost when their key changes. */
+/* test_vault_secrets.c: secrets of the vault: encrypted wherever they are stored, shown only with a grant, not lost
+ * when their key changes. */
 #include <signal.h>
 #include <sodium.h>
 #include <sys/stat.h>
@@ -22,7 +22,7 @@ static struct str shown(const char *key) { return jstr(OK("vault", "get", key, "
 
 static const char *key_file(void) { return path_join(getenv("XDG_CONFIG_HOME"), "cairn/vault.key"); }
 
-/* A call that fails with this code; it may have left an event. */
+/* A call that fails with this code. It may log an event. */
 static struct run fails(const char *code, const char *const *args) {
   struct run r = cli_run(STR_NONE, args);
   if (r.exit_code == 0 || !has(r.out, textf("\"code\":\"%s\"", code)))
@@ -39,7 +39,7 @@ static int64_t events_of(const char *action) {
   return n;
 }
 
-/* The value as it is, in base64 and in hex. */
+/* True if the text contains the value in plain text, base64 or hex. */
 static bool tells(struct str text, const char *value) {
   char base64[400], hex[400];
   sodium_bin2base64(base64, sizeof(base64), (const uint8_t *)value, strlen(value),
@@ -56,7 +56,7 @@ static bool store_tells(const char *value) {
   return store_holds(value) || store_holds(base64) || store_holds(hex);
 }
 
-/* ---- keeping ---- */
+/* ---- storing ---- */
 
 TEST(a_secret_has_a_handle_and_is_shown_when_asked_for) {
   yyjson_val *r = keep("db", HUSH);
@@ -86,7 +86,7 @@ TEST(a_secret_has_a_handle_and_is_shown_when_asked_for) {
 TEST(the_key_file_is_made_once_and_private) {
   struct stat st;
   OK("vault", "set", "flag", "on");
-  CHECK(stat(key_file(), &st) != 0); /* no secret, no key */
+  CHECK(stat(key_file(), &st) != 0); /* no key without a secret */
   keep("db", HUSH);
   CHECK(stat(key_file(), &st) == 0);
   CHECK_INT(st.st_mode & 07777, 0600);
@@ -103,7 +103,7 @@ TEST(the_key_file_is_made_once_and_private) {
   REFUSED_FED("refused", STR("x"), "vault", "set", "third", "-", "--secret");
 }
 
-TEST(values_of_all_kinds_come_back) {
+TEST(values_of_all_kinds_are_returned_unchanged) {
   const char *const values[] = {"", " ", "x", "line\nline\n", "\xc3\xa9\xf0\x9f\x98\x80", "\"quoted\\\""};
   for (size_t i = 0; i < ARRAY_LEN(values); i++) {
     test_note("value %zu", i);
@@ -116,7 +116,7 @@ TEST(values_of_all_kinds_come_back) {
   REFUSED_FED("too_large", str_from(words("w", 200000)), "vault", "set", "k", "-", "--secret");
 }
 
-TEST(a_secret_stays_one) {
+TEST(a_secret_stays_a_secret) {
   keep("db", HUSH);
   yyjson_val *r = OK("vault", "set", "db", "another " HUSH);
   CHECK(jbool(r, "is_secret") && !jget(r, "value"));
@@ -125,9 +125,9 @@ TEST(a_secret_stays_one) {
   REFUSED("conflict", "vault", "add", "db");
 }
 
-/* ---- where it is not ---- */
+/* ---- no copies in plain text ---- */
 
-TEST(a_secret_is_nowhere_in_the_open, .seconds = 60) {
+TEST(a_secret_is_nowhere_in_plain_text, .seconds = 60) {
   struct str all[12];
   size_t n = 0;
   keep("db", "a former " HUSH);
@@ -168,7 +168,7 @@ TEST(a_value_that_becomes_a_secret_does_not_stay_in_the_file, .only = TEST_ON_SQ
   CHECK_STR(shown("db"), HUSH);
 }
 
-TEST(memories_that_hold_the_secret_are_named) {
+TEST(memories_that_contain_the_secret_are_listed) {
   int64_t plain = STORE("The staging password is short and lives with the team lead");
   int64_t raw = STORE("Notes of Tuesday: we typed hush-3f9a-Quiet/77c1+still into the form by hand");
   int64_t base64 = STORE("The header was Basic aHVzaC0zZjlhLVF1aWV0Lzc3YzErc3RpbGw= all the time");
@@ -184,7 +184,7 @@ TEST(a_key_from_the_environment) {
   cli_set("CAIRN_VAULT_KEY=" KEY_A);
   keep("db", HUSH);
   CHECK(access(key_file(), F_OK) != 0);
-  cli_set("CAIRN_VAULT_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="); /* the same in base64 */
+  cli_set("CAIRN_VAULT_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="); /* the same key in base64 */
   CHECK_STR(shown("db"), HUSH);
   cli_set("CAIRN_VAULT_KEY=" KEY_B);
   REFUSED("unavailable", "vault", "get", "db", "--reveal");
@@ -194,13 +194,13 @@ TEST(a_key_from_the_environment) {
   CHECK(!has(jstr(e, "message"), "not-a-key"));
   cli_set("CAIRN_VAULT_KEY");
   REFUSED("unavailable", "vault", "get", "db", "--reveal");
-  OK("vault", "get", "db"); /* its handle takes no key */
+  OK("vault", "get", "db"); /* its handle needs no key */
   CHECK_INT(CAIRN("doctor").exit_code, 11);
   cli_set("CAIRN_VAULT_KEY=" KEY_A);
   CHECK_HEALTHY();
 }
 
-TEST(a_lost_key_file_is_said_and_not_replaced) {
+TEST(a_lost_key_file_is_reported_and_not_replaced) {
   keep("db", HUSH);
   struct str kept = file_read(key_file());
   CHECK(unlink(key_file()) == 0);
@@ -229,7 +229,7 @@ TEST(a_passphrase, .seconds = 90) {
 
 /* ---- damage ---- */
 
-TEST(a_damaged_secret_is_said_and_does_not_hide_the_others) {
+TEST(a_damaged_secret_is_reported_and_does_not_hide_the_others) {
   keep("a", "the first secret");
   keep("b", "the second secret");
   OK("vault", "set", "plain", "x");
@@ -239,15 +239,15 @@ TEST(a_damaged_secret_is_said_and_does_not_hide_the_others) {
   struct run r = CAIRN("doctor");
   CHECK_INT(r.exit_code, 11);
   CHECK(has(r.out, "these secrets are damaged: b"));
-  REFUSED("corrupt", "vault", "rotate"); /* nothing is changed unless everything can be */
+  REFUSED("corrupt", "vault", "rotate"); /* all or nothing */
   CHECK_STR(shown("a"), "the first secret");
   keep("b", "the second secret");
   CHECK_HEALTHY();
 }
 
-/* ---- another key ---- */
+/* ---- key rotation ---- */
 
-TEST(rotation_changes_every_sealed_text_and_no_value) {
+TEST(rotation_reencrypts_every_secret_and_keeps_the_values) {
   const char *backup = path_join(NULL, "backup.db");
   OK("vault", "list");
   REFUSED("not_found", "vault", "rotate");
@@ -265,7 +265,7 @@ TEST(rotation_changes_every_sealed_text_and_no_value) {
   CHECK_STR(shown("b"), "the second secret");
   CHECK_INT(jint(OK("vault", "grants"), "count"), 1);
   CHECK_INT(events_of("vault:rotate"), 1);
-  OK("restore", backup, "--confirm"); /* of the time before: its key is still there */
+  OK("restore", backup, "--confirm"); /* made before the rotation; its key still exists */
   CHECK_STR(shown("a"), "the first secret");
   CHECK_HEALTHY();
 }
@@ -284,10 +284,10 @@ TEST(rotation_from_the_file_to_a_key_to_a_passphrase, .seconds = 120) {
   cli_set("CAIRN_VAULT_KEY");
   cli_set("CAIRN_VAULT_PASSPHRASE=plum lantern orbit");
   CHECK_STR(shown("db"), HUSH);
-  REFUSED("usage", "vault", "rotate", "--passphrase"); /* nobody to ask */
+  REFUSED("usage", "vault", "rotate", "--passphrase"); /* no terminal to ask on */
 }
 
-TEST(rotation_that_is_killed_loses_nothing, .seconds = 180, .slow = true) {
+TEST(a_killed_rotation_loses_nothing, .seconds = 180, .slow = true) {
   enum { KILLS = 20, SECRETS = 40 };
   for (int i = 0; i < SECRETS; i++)
     keep(textf("k%d", i), textf("value number %d", i));
@@ -308,7 +308,7 @@ TEST(rotation_that_is_killed_loses_nothing, .seconds = 180, .slow = true) {
   CHECK_HEALTHY();
 }
 
-TEST(two_that_rotate_and_set_at_once, .seconds = 120) {
+TEST(concurrent_rotations_and_writes, .seconds = 120) {
   keep("db", HUSH);
   for (int round = 0; round < 5; round++) {
     struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "vault", "rotate"), .env = cli_env());
@@ -348,7 +348,7 @@ TEST(an_agent_sees_what_it_is_granted) {
       CHECK_STR(jstr(all.v[i], "detail.to"), "bot");
 }
 
-TEST(a_grant_ends) {
+TEST(grants_can_be_revoked_and_expire) {
   keep("db", HUSH);
   OK("agent", "add", "bot", "--role", "admin");
   OK("vault", "grant", "db", "--to", "bot", "--ttl", "1d");
@@ -363,7 +363,7 @@ TEST(a_grant_ends) {
   OK("vault", "grant", "db", "--to", "bot");
   OK("vault", "delete", "db");
   keep("db", "a new one");
-  FAILS("denied", "vault", "get", "db", "--reveal", "--agent", "bot"); /* the grant went with the secret */
+  FAILS("denied", "vault", "get", "db", "--reveal", "--agent", "bot"); /* the grant was deleted with the secret */
 }
 
 TEST(agents_do_not_manage_secrets) {
@@ -384,7 +384,7 @@ TEST(agents_do_not_manage_secrets) {
   CHECK_STR(shown("mine"), "an agent may store a new one");
 }
 
-TEST(what_cannot_be_granted) {
+TEST(invalid_grants_are_refused) {
   OK("vault", "set", "flag", "on");
   keep("db", HUSH);
   REFUSED("conflict", "vault", "grant", "flag", "--to", "bot");
@@ -397,7 +397,7 @@ TEST(what_cannot_be_granted) {
   REFUSED("usage", "vault", "grant", "db");
 }
 
-TEST(a_store_that_moves_takes_its_secrets_along, .seconds = 60) {
+TEST(a_migrated_store_keeps_its_secrets, .seconds = 60) {
   const char *to = path_join(NULL, "to.db");
   keep("db", HUSH);
   OK("vault", "grant", "db", "--to", "bot", "--uses", "3");
@@ -412,7 +412,7 @@ TEST(a_store_that_moves_takes_its_secrets_along, .seconds = 60) {
 
 /* ---- teams ---- */
 
-TEST(a_sealed_text_opens_in_its_own_team_alone) {
+TEST(an_encrypted_secret_opens_only_in_its_own_team) {
   keep("db", HUSH);
   cli_set("CAIRN_TEAM=other");
   keep("db", "of the other team");
@@ -422,11 +422,11 @@ TEST(a_sealed_text_opens_in_its_own_team_alone) {
   REFUSED("corrupt", "vault", "get", "db", "--reveal");
 }
 
-/* ---- a server, and its crash ---- */
+/* ---- a server and its crash ---- */
 
-/* One that has just been sent the value. */
+/* A server that has just received the value. */
 static struct proc *server_with_secret(void) {
-  keep("first", "made the key, which a server does not"); /* its sandbox keeps it from the folder of the key */
+  keep("first", "made the key, which a server does not"); /* its sandbox denies access to the folder of the key */
   struct proc *p =
       proc_start(.argv = ARGS("sh", "-c", "ulimit -c unlimited; exec \"$0\" mcp --profile openhive", CAIRN_BIN),
                  .env = cli_env(), .timeout_ms = 60000);
@@ -443,15 +443,15 @@ static struct proc *server_with_secret(void) {
   return p;
 }
 
-/* What a message brought is wiped when it is answered; what is kept is kept in locked memory. */
-TEST(a_server_holds_no_value_in_open_memory) {
+/* The memory of a message is wiped after the reply. Retained values are in locked memory. */
+TEST(a_server_keeps_no_value_in_unlocked_memory) {
   char masked[sizeof(HUSH)];
   struct scan found;
   int tries = 0;
   for (size_t i = 0; i < sizeof(HUSH); i++)
     masked[i] = (char)(HUSH[i] ^ SCAN_MASK);
   struct proc *p = server_with_secret();
-  do { /* the answer comes before its memory is given back */
+  do { /* the reply may arrive before its memory is freed */
     nanosleep(&(struct timespec){0, 50000000}, NULL);
     found = scan_memory(proc_pid(p), (struct str){masked, sizeof(HUSH) - 1});
   } while (found.risky && ++tries < 40);
@@ -462,7 +462,7 @@ TEST(a_server_holds_no_value_in_open_memory) {
   proc_wait(p);
 }
 
-TEST(a_crash_leaves_no_core_with_the_value) {
+TEST(a_crash_leaves_no_core_dump_with_the_value) {
   struct proc *p = server_with_secret();
   struct str line, limits = file_read(textf("/proc/%d/limits", (int)proc_pid(p)));
   struct str row = str_slice(limits, str_find(limits, STR("Max core file size"), 0), limits.n);

@@ -1,8 +1,8 @@
-/* test_architecture.c: the pages about the architecture name only files that exist, and every folder of src. */
+/* test_architecture.c: the architecture pages name only files that exist, and every folder of src. */
 #include "support/harness.h"
 #include "support/proc.h"
 
-/* Runs a script in the source folder. It prints one line for each mistake, then the number of names it checked. */
+/* Runs a script in the source folder. It prints one line per mistake, then the number of names it checked. */
 static void check_names(const char *script, int64_t least) {
   struct run r = proc_run(.argv = ARGS("sh", "-c", script, CAIRN_SOURCE_DIR));
   struct str rest = r.out, line;
@@ -14,12 +14,12 @@ static void check_names(const char *script, int64_t least) {
       fprintf(stderr, "%.*s\n", STR_ARG(line));
       wrong++;
     }
-  CHECK(checked >= least); /* else the script has stopped finding names */
+  CHECK(checked >= least); /* otherwise the script no longer finds names */
   if (wrong)
     FAIL("%d of %lld names are wrong", wrong, (long long)checked);
 }
 
-/* A path from the root of the project, or the name of a C or SQL file, which must be such a path. */
+/* Checks paths from the project root. A C or SQL file must be named by such a path. */
 TEST(architecture_pages_name_paths_that_exist) {
   check_names("cd \"$0\" && for page in docs/architecture.md docs/architecture/*.md; do"
               " grep -oE '[A-Za-z0-9_.*/-]+' \"$page\" | sed 's|[./]*$||' |"

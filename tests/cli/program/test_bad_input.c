@@ -1,5 +1,5 @@
-/* test_bad_input.c: everything that can be wrong with a call or with its surroundings: each gets one line that says
- * what was wrong, what to do next, an exit code that is not 0, and a store that is unchanged and healthy. */
+/* test_bad_input.c: invalid calls and environments. Each gives a one-line error, advice and a nonzero exit code, and
+ * leaves the store unchanged and healthy. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,7 +111,7 @@ TEST(limits) {
 
 /* ---- bytes ---- */
 
-TEST(text_that_is_not_text) {
+TEST(invalid_utf8_and_nul) {
   begin();
   REFUSED("usage", "remember", "caf\xe9");
   REFUSED("usage", "remember", "--tag", "\xff\xfe", "A tag of noise");
@@ -122,7 +122,7 @@ TEST(text_that_is_not_text) {
   CHECK_HEALTHY();
 }
 
-TEST(a_batch_of_noise) {
+TEST(a_batch_of_invalid_lines) {
   begin();
   struct run r = CAIRN_FED(STR("{\"text\":\"nul \\u0000 inside\"}\n"
                                "{\"text\":\"half a pair \\ud800\"}\n"
@@ -214,9 +214,9 @@ TEST(queries_are_never_a_syntax_error) {
   CHECK_HEALTHY();
 }
 
-/* ---- what people read ---- */
+/* ---- text output ---- */
 
-TEST(in_plain_text_a_mistake_is_short_too) {
+TEST(text_errors_are_short_too) {
   begin();
   static const char *const calls[][6] = {
       {"remember", "--weight", "0", "Weightless"},
@@ -236,7 +236,7 @@ TEST(in_plain_text_a_mistake_is_short_too) {
     int n = 0;
     while (str_line(&rest, &line))
       n++;
-    CHECK(n <= 2); /* what was wrong, and what to try */
+    CHECK(n <= 2); /* the error and the advice */
   }
 }
 
@@ -261,8 +261,8 @@ TEST(no_error_suggests_something_destructive) {
 
 /* ---- the store's file ---- */
 
-/* The call fails with this code and this exit code; the file at the store's place is, byte for byte, as it was, and so
- * are the rows of a database. */
+/* The call fails with this code and exit code. The store's file is unchanged byte by byte, and so are the rows of a
+ * database. */
 static yyjson_val *refused_untouched(const char *code, int exit_code, const char *const *args) {
   struct str before = on_postgres() ? snapshot() : file_read(cli_db());
   static struct arena a;
@@ -304,7 +304,7 @@ TEST(a_short_file_that_is_not_sqlite, .only = TEST_ON_SQLITE) {
     refused_untouched("corrupt", 9, some_calls[i]);
 }
 
-/* On a server others have their own schemas beside Cairn's. */
+/* On a database server, other programs have schemas of their own beside Cairn's. */
 TEST(a_database_of_another_program, .only = TEST_ON_SQLITE) {
   CHECK_INT(proc_run(.argv = ARGS("sqlite3", cli_db(), "CREATE TABLE songs (name TEXT)")).exit_code, 0);
   for (size_t i = 0; i < ARRAY_LEN(some_calls); i++) {
@@ -326,7 +326,7 @@ TEST(a_future_schema) {
   CHECK_STR(proc_run(.argv = ARGS("sh", "-c", "ls | grep backup")).out, "");
 }
 
-TEST(a_store_that_was_cut_off, .only = TEST_ON_SQLITE) {
+TEST(a_truncated_store, .only = TEST_ON_SQLITE) {
   for (int i = 0; i < 20; i++)
     STORE(words(textf("cut%d", i), 8));
   sql_do("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -337,7 +337,7 @@ TEST(a_store_that_was_cut_off, .only = TEST_ON_SQLITE) {
   CHECK(r.exit_code > 0 && r.signal == 0);
 }
 
-TEST(a_store_in_a_place_that_cannot_be, .only = TEST_ON_SQLITE) {
+TEST(a_store_at_an_impossible_path, .only = TEST_ON_SQLITE) {
   cli_set(textf("CAIRN_DB=%s/no/such/folder/a.db", test_dir()));
   struct run r = CAIRN("remember", "--json", "Something");
   CHECK_INT(r.exit_code, 3);
@@ -353,7 +353,7 @@ TEST(a_store_in_a_place_that_cannot_be, .only = TEST_ON_SQLITE) {
 
 /* ---- permissions ---- */
 
-/* Root may write everywhere; a root without that privilege is like everybody. */
+/* Root can write everywhere, so drop that capability. */
 static struct run run_unprivileged(const char *const *args) {
   static struct arena a;
   LIST(const char *) argv = {0};
@@ -377,7 +377,7 @@ static bool can_drop_privileges(void) {
 TEST(a_read_only_folder, .only = TEST_ON_SQLITE) {
   const char *dir = path_join(NULL, "ro"), *db = path_join(dir, "a.db"), *fresh = path_join(dir, "new.db");
   if (!can_drop_privileges())
-    return; /* a root who stays root can write anything */
+    return; /* root without a way to drop the capability can write anything */
   CHECK_INT(mkdir(dir, 0755), 0);
   cli_set(textf("CAIRN_DB=%s", db));
   STORE("The kettle in the office kitchen whistles");
@@ -389,7 +389,7 @@ TEST(a_read_only_folder, .only = TEST_ON_SQLITE) {
   CHECK(has(jstr(lines_of(r.out).v[0], "error.fix"), "permissions"));
   CHECK_INT(UNPRIVILEGED("maintain").exit_code, 8);
   CHECK_INT(UNPRIVILEGED("forget", "1", "--reason", "x").exit_code, 8);
-  /* Reading is another matter. */
+  /* Reads still work. */
   r = UNPRIVILEGED("get", "1");
   CHECK_INT(r.exit_code, 0);
   CHECK_STR(jstr(lines_of(r.out).v[0], "body"), "The kettle in the office kitchen whistles");
@@ -408,7 +408,8 @@ TEST(a_read_only_folder, .only = TEST_ON_SQLITE) {
 
 /* ---- no space ---- */
 
-/* Writes until it fails, on a disk or under a limit that the prologue sets up; then lifts it and counts. */
+/* A script that writes until it fails on the full disk or at the limit that `prologue` sets up. Then it runs `epilogue`
+ * to free space, and counts. */
 static const char *until_full(const char *prologue, const char *epilogue) {
   CHECK_INT(mkdir(path_join(NULL, "disk"), 0755), 0);
   return textf(
@@ -439,7 +440,7 @@ static void check_full(struct run r, const char *code) {
   CHECK_STR(jstr(e, "error.code"), code);
   CHECK(jstr(e, "error.fix").n > 0);
   CHECK(str_line(&rest, &line));
-  CHECK_INT(jint(lines_of(line).v[0], "total"), acknowledged); /* what was acknowledged is there, nothing else */
+  CHECK_INT(jint(lines_of(line).v[0], "total"), acknowledged); /* all acknowledged writes, and nothing else */
   CHECK(str_line(&rest, &line));
   CHECK(jbool(lines_of(line).v[0], "ok"));
   CHECK(str_line(&rest, &line));
@@ -449,7 +450,7 @@ static void check_full(struct run r, const char *code) {
 TEST(a_full_disk, .seconds = 40, .only = true) {
   const char *mount = "mount -t tmpfs -o size=1400k none .";
   if (proc_run(.argv = ARGS("unshare", "-rm", "sh", "-c", mount)).exit_code != 0)
-    return; /* no disk of one's own here */
+    return; /* a tmpfs cannot be mounted here */
   const char *script = until_full(
       textf("%s && cd \"$PWD\" || exit 91\nfill() { head -c 400000 /dev/zero >ballast; }", mount), "rm ballast");
   check_full(proc_run(.argv = ARGS("unshare", "-rm", "bash", "-c", script, CAIRN_BIN, path_join(NULL, "disk")),
@@ -464,7 +465,7 @@ TEST(a_limit_on_the_size_of_files, .seconds = 40, .only = true) {
              "io");
 }
 
-/* A store named where a file is meant: it would be overwritten, or lose its locks. */
+/* Reading or writing the store as a plain file would overwrite it or drop its locks. */
 TEST(the_store_is_not_a_file_to_write_or_read, .only = TEST_ON_SQLITE) {
   STORE("The ledger is closed on the last working day of a month");
   const char *link = path_join(NULL, "another-name");

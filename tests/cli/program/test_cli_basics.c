@@ -1,4 +1,4 @@
-/* test_cli_basics.c: the program from outside: help, mistakes, input, output, surroundings. */
+/* test_cli_basics.c: the program's basics: help, usage errors, input, output, environment. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,11 +11,10 @@
 #include "support/proc.h"
 #include "support/store.h"
 
-/* Lives as long as the test. */
 static struct arena a;
 static struct error err;
 
-/* Nothing of the surroundings reaches the program: its home is the test's folder, and so is its store. */
+/* Isolates the program from the user's environment: its home and its store are in the test's folder. */
 static const char *const *clean_env(void) {
   LIST(const char *) env = {0};
   list_push(&a, &env, arena_printf(&a, "HOME=%s", test_dir()).p);
@@ -39,7 +38,7 @@ static struct run run_args(const char *const *args, struct str input) {
 #define CAIRN(...) run_args(ARGS(__VA_ARGS__), STR_NONE)
 #define CAIRN_FED(input, ...) run_args(ARGS(__VA_ARGS__), (input))
 
-/* A shell command in which $CAIRN is the program. */
+/* Runs a shell command in which $CAIRN is the program. */
 static struct run shell(const char *command) {
   LIST(const char *) env = {0};
   for (const char *const *v = clean_env(); *v; v++)
@@ -66,7 +65,7 @@ static size_t lines(struct str text) {
   return n;
 }
 
-/* One object on one line, nothing else anywhere. */
+/* Output is one JSON object on one line, and stderr is empty. */
 static yyjson_val *json_of(struct run r) {
   CHECK_STR(r.err, "");
   CHECK_INT(lines(r.out), 1);
@@ -77,7 +76,7 @@ static int64_t count(void) { return json_int(parsed(CAIRN("list", "--json", "--a
 
 /* ---- help ---- */
 
-/* Is there a row for this command? */
+/* True if the help has a row for this command. */
 static bool lists(struct str help, const struct op *op) {
   return has(help, arena_printf(&a, "\n  %s ", op->name).p) && has(help, op->summary);
 }
@@ -203,7 +202,7 @@ TEST(manual_page) {
   CHECK(str_starts(r.out, STR(".TH CAIRN 1 ")));
   CHECK(has(r.out, "cairn task claim"));
   if (proc_run(.argv = ARGS("sh", "-c", "command -v groff")).exit_code != 0)
-    return; /* the page is there; whether it is good roff is checked where groff is */
+    return; /* whether it is valid roff is checked only if groff is installed */
   struct run check = proc_run(.argv = ARGS("groff", "-ww", "-man", "-Tascii", "-z"), .input = r.out, .merge = true);
   CHECK_STR(check.out, "");
   CHECK_INT(check.exit_code, 0);
@@ -231,7 +230,7 @@ TEST(bash_completes_by_asking_the_program) {
   CHECK_STR(got.out, "blocker\n");
 }
 
-/* ---- mistakes ---- */
+/* ---- usage errors ---- */
 
 static void check_usage(const char *file, int line, struct run r, const char *part) {
   test_check_int(file, line, "exit code", r.exit_code, 2);
@@ -242,7 +241,7 @@ static void check_usage(const char *file, int line, struct run r, const char *pa
 }
 #define CHECK_USAGE(part, ...) check_usage(__FILE__, __LINE__, CAIRN(__VA_ARGS__), part)
 
-TEST(mistakes_end_with_code_2_and_a_suggestion) {
+TEST(usage_errors_exit_with_2_and_a_suggestion) {
   CHECK_USAGE("did you mean 'search'?", "serach", "x");
   CHECK_USAGE("did you mean '--headline'?", "remember", "--headlin", "x");
   CHECK_USAGE("unknown option '-z'", "-z");
@@ -270,7 +269,7 @@ TEST(errors_as_json) {
   CHECK_STR(json_str(yyjson_obj_get(json_of(r), "error"), "code"), "not_found");
 }
 
-TEST(a_message_is_one_line_and_harmless) {
+TEST(an_error_message_is_one_line_without_control_characters) {
   struct run r = CAIRN("\x1b[31mx\ny");
   CHECK_INT(r.exit_code, 2);
   CHECK(!memchr(r.err.p, 0x1b, r.err.n));
@@ -278,7 +277,7 @@ TEST(a_message_is_one_line_and_harmless) {
   CHECK(str_line(&r.err, &line) && has(line, "^[[31mx y"));
 }
 
-TEST(bad_surroundings_are_named) {
+TEST(bad_environment_variables_are_named) {
   static const char *const cases[][2] = {{"CAIRN_TEAM=Not A Slug", "CAIRN_TEAM"},
                                          {"CAIRN_NOW=yesterday", "CAIRN_NOW"},
                                          {"CAIRN_BUSY_MS=-1", "CAIRN_BUSY_MS"},
@@ -305,15 +304,15 @@ TEST(text_from_standard_input) {
   CHECK_INT(r.exit_code, 0);
   CHECK_INT(json_int(parsed(r.out), "id", 0), 1);
   CHECK_STR(body_of("1"), "Staging listens on port 5433.\nIt moved in May.");
-  /* Without "-" too, when nothing else is given. */
+  /* Also without "-" if there is no argument. */
   CHECK_INT(CAIRN_FED(STR("The mail server is called Hermes."), "remember").exit_code, 0);
   CHECK_STR(body_of("2"), "The mail server is called Hermes.");
-  /* An argument counts more, and standard input is left alone. */
+  /* An argument takes precedence, and standard input is not read. */
   CHECK_INT(CAIRN_FED(STR("ignored"), "remember", "The build machine has 64 cores.").exit_code, 0);
   CHECK_STR(body_of("3"), "The build machine has 64 cores.");
 }
 
-TEST(no_text_at_all_is_an_error_and_never_a_wait) {
+TEST(missing_text_is_an_error_and_does_not_block) {
   struct run r = CAIRN("remember");
   CHECK(r.exit_code > 0 && !r.timed_out);
   CHECK(str_starts(r.err, STR("cairn: ")));
@@ -324,7 +323,7 @@ TEST(no_text_at_all_is_an_error_and_never_a_wait) {
   CHECK_INT(count(), 0);
 }
 
-TEST(standard_input_that_is_not_text) {
+TEST(standard_input_with_invalid_utf8_or_nul) {
   struct run r = CAIRN_FED(STR("a\0b"), "remember", "-");
   CHECK_INT(r.exit_code, 2);
   CHECK(has(r.err, "NUL"));
@@ -339,14 +338,14 @@ TEST(standard_input_has_a_limit) {
   CHECK_INT(r.exit_code, 2);
   CHECK_STR(json_str(yyjson_obj_get(parsed(r.out), "error"), "code"), "too_large");
   CHECK(!store_is_there(test_store("test.db")));
-  /* It stops there: an endless one ends too. */
+  /* Reading stops there, even if the input is endless. */
   r = shell("\"$CAIRN\" remember - </dev/zero");
   CHECK_INT(r.exit_code, 2);
 }
 
 /* ---- standard output ---- */
 
-TEST(lost_output_is_noticed) {
+TEST(failed_output_is_an_error) {
   struct run full = shell("\"$CAIRN\" help >/dev/full");
   CHECK(full.exit_code > 0);
   CHECK(has(full.err, "cannot write to standard output"));
@@ -356,38 +355,38 @@ TEST(lost_output_is_noticed) {
   CHECK(shell("\"$CAIRN\" events --json >/dev/full").exit_code >= 0);
   struct run stored = shell("\"$CAIRN\" remember 'The build machine has 64 cores.' >/dev/full");
   CHECK(stored.exit_code > 0);
-  CHECK_INT(count(), 1); /* the write itself was done */
+  CHECK_INT(count(), 1); /* the memory was stored */
 }
 
-TEST(a_reader_that_goes_away_ends_it_quietly) {
+TEST(a_closed_pipe_ends_it_quietly) {
   struct run r = shell("{ sleep 0.3; \"$CAIRN\" man; echo \"code $?\" >&2; } | true");
   CHECK_STR(r.err, "code 141\n");
-  /* Where the signal is ignored, it is an error like any other. */
+  /* If SIGPIPE is ignored, it is an ordinary write error. */
   r = shell("trap '' PIPE; { sleep 0.3; \"$CAIRN\" man; echo \"code $?\" >&2; } | true");
   CHECK(has(r.err, "cannot write to standard output"));
   CHECK(has(r.err, "code 8\n"));
 }
 
-TEST(stores_never_get_the_number_of_a_closed_descriptor) {
+TEST(stores_never_reuse_a_closed_standard_descriptor) {
   struct run r = shell("\"$CAIRN\" remember 'The build machine has 64 cores.' <&- >&- 2>&-; \"$CAIRN\" doctor --json");
   CHECK_INT(r.exit_code, 0);
   CHECK(json_bool(parsed(r.out), "ok", false));
 }
 
-TEST(quiet_prints_the_id_alone) {
+TEST(quiet_prints_only_the_id) {
   struct run r = CAIRN("--quiet", "remember", "The build machine has 64 cores.");
   CHECK_STR(r.out, "1\n");
   CHECK_STR(r.err, "");
 }
 
-/* `script` gives the program a terminal; its output is then all that the terminal got. */
+/* `script` gives the program a terminal. The output is everything written to it. */
 static struct run on_terminal(const char *command) {
   return shell(arena_printf(&a, "TERM=xterm script -qec '%s' /dev/null </dev/null", command).p);
 }
 
-TEST(colour_and_caution_on_a_terminal_alone) {
+TEST(colour_and_escaping_only_on_a_terminal) {
   if (proc_run(.argv = ARGS("sh", "-c", "command -v script")).exit_code != 0)
-    return; /* no way to get a terminal here */
+    return; /* no terminal available */
   const char *evil = "The prompt must stay \xe2\x80\xae reversed";
   CHECK_INT(CAIRN("remember", "--headline", "Prompt direction", evil).exit_code, 0);
   struct run plain = CAIRN("get", "1"), shown = on_terminal("\"$CAIRN\" get 1");
@@ -431,11 +430,11 @@ TEST(an_export_is_the_same_in_every_form) {
   CHECK(str_eq(file_read(path), text.out));
 }
 
-TEST(following_events_ends_well_when_interrupted) {
+TEST(an_interrupt_ends_following_events_cleanly) {
   CHECK_INT(CAIRN("remember", "The build machine has 64 cores.").exit_code, 0);
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json"), .env = clean_env());
   struct str line;
-  CHECK(proc_line(p, 5000, &line)); /* comes at once, not when a buffer is full */
+  CHECK(proc_line(p, 5000, &line)); /* printed at once, not when a buffer is full */
   CHECK(json_int(parsed(line), "seq", 0) > 0);
   proc_kill(p, SIGINT);
   struct run r = proc_wait(p);
@@ -443,9 +442,9 @@ TEST(following_events_ends_well_when_interrupted) {
   CHECK_STR(r.err, "");
 }
 
-/* ---- surroundings ---- */
+/* ---- environment ---- */
 
-TEST(where_the_store_is) {
+TEST(the_location_of_the_store) {
   const char *given = test_store_new("given.db");
   CHECK_INT(CAIRN("--db", given, "remember", "The build machine has 64 cores.").exit_code, 0);
   CHECK(store_is_there(given) && !store_is_there(test_store("test.db")));
@@ -458,12 +457,12 @@ TEST(where_the_store_is) {
   struct stat st;
   CHECK(stat(path_join(NULL, "data/cairn"), &st) == 0);
   CHECK_INT(st.st_mode & 0777, 0700);
-  /* A folder that somebody named is not made up. */
+  /* A missing parent folder of --db is not created. */
   CHECK(CAIRN("--db", path_join(NULL, "no/such/x.db"), "list").exit_code > 0);
   CHECK(!exists("no"));
 }
 
-TEST(a_mistyped_store_is_not_an_empty_one) {
+TEST(a_mistyped_store_is_not_created) {
   static const char *const names[] = {"export", "doctor", "backup"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
     struct run r = CAIRN("--db", test_store_new("typo.db"), names[i]);
@@ -478,7 +477,7 @@ static struct str project_of(struct run r) {
   return json_str(parsed(r.out), "project");
 }
 
-TEST(where_the_project_comes_from) {
+TEST(the_origin_of_the_project) {
   struct run made = shell("mkdir -p repo/.git/objects repo/.git/refs repo/src && echo x >repo/.git/HEAD");
   CHECK_INT(made.exit_code, 0);
   CHECK_STR(project_of(shell("cd repo/src && \"$CAIRN\" remember --json 'The build machine has 64 cores.'")), "repo");
@@ -489,7 +488,7 @@ TEST(where_the_project_comes_from) {
   CHECK_STR(project_of(shell("cd repo && \"$CAIRN\" --project '' remember --json 'Deploys happen on Monday.'")), "");
 }
 
-TEST(who_writes_and_when) {
+TEST(the_source_session_and_time_of_a_write) {
   struct run r = shell("CAIRN_NOW=2026-03-04T05:06:07Z CAIRN_SESSION=s-1 \"$CAIRN\" --source tests remember "
                        "'The build machine has 64 cores.'");
   CHECK_INT(r.exit_code, 0);

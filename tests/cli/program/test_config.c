@@ -1,5 +1,4 @@
-/* test_config.c: settings by flag, environment, file, store and default: which counts, and where it is said to be from.
- */
+/* test_config.c: settings from flags, environment, file, store and defaults: precedence and reported origin. */
 #include "support/cli.h"
 
 static const char *config_file(const char *text) {
@@ -36,7 +35,7 @@ TEST(flag_environment_file_store_default_in_this_order) {
   check("gate.mode", "strict", "store");
 }
 
-TEST(the_value_decides_and_not_only_the_list) {
+TEST(the_effective_value_is_used) {
   const char *path = config_file("secrets.mode = \"redact\"\n");
   const char *token = "ghp_"
                       "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5";
@@ -100,7 +99,7 @@ TEST(flags_are_checked) {
   OK("--setting", "gate.mode=strict", "--set", "fact.half_life_days=9", "list");
 }
 
-TEST(who_changes_the_store_learns_what_decides_instead) {
+TEST(changing_an_overridden_setting_reports_the_override) {
   const char *path = config_file("\ngate.mode = \"assist\"\n");
   yyjson_val *r = OK("--config", path, "config", "gate.mode", "strict");
   CHECK_STR(jstr(r, "value"), "assist");
@@ -115,7 +114,7 @@ TEST(who_changes_the_store_learns_what_decides_instead) {
   CHECK(!jget(OK("config", "gate.mode", "strict"), "overridden_by"));
 }
 
-TEST(the_usual_file_is_found) {
+TEST(the_default_file_is_found) {
   const char *folder = path_join(NULL, "config/cairn");
   CHECK_INT(proc_run(.argv = ARGS("mkdir", "-p", folder)).exit_code, 0);
   file_write(path_join(folder, "cairn.toml"), STR("[fact]\nhalf_life_days = 12\n"));
@@ -124,7 +123,7 @@ TEST(the_usual_file_is_found) {
   check("fact.half_life_days", "7", "default");
 }
 
-TEST(a_provider_is_the_mode_of_a_search_that_names_none) {
+TEST(the_provider_sets_the_default_search_mode) {
   STORE("Parsley grows in pots");
   CHECK_STR(jstr(OK("search", "parsley"), "search_mode"), "hybrid");
   CHECK_STR(jstr(OK("search", "parsley", "--set", "search.provider=fts5"), "search_mode"), "keyword");
@@ -137,8 +136,8 @@ TEST(a_provider_is_the_mode_of_a_search_that_names_none) {
   CHECK_STR(jstr(OK("search", "parsley", "--mode", "vector"), "search_mode"), "vector");
 }
 
-/* Every engine of a server's pool has them. */
-TEST(servers_take_the_file_and_the_flags) {
+/* Applies to every engine of a server's pool. */
+TEST(servers_use_the_file_and_the_flags) {
   const char *path = config_file("boot.budget_tokens = 4321\n");
   static const char talk[] =
       "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\","

@@ -1,4 +1,4 @@
-/* test_contract.c: what scripts rely on, to the letter: arguments, members of results and errors, exit codes. */
+/* test_contract.c: the exact contract for scripts: arguments, members of results and errors, exit codes. */
 #include <unistd.h>
 
 #include "op/op.h"
@@ -175,7 +175,7 @@ TEST(doctor_and_stats) {
   CHECK_INT(jint(r, "last_7_days"), 2);
   CHECK_STR(jstr(r, "db"), store_shown(cli_db()));
   CHECK(jint(r, "size_bytes") > 0);
-  /* Damage is found, and said with another exit code than 0. */
+  /* Damage is found and reported with a nonzero exit code. */
   sql_do(on_postgres() ? "DELETE FROM chunk_text WHERE chunk_id = 2" : "DELETE FROM chunk_fts WHERE rowid = 2");
   struct run bad = CAIRN("doctor", "--json");
   CHECK(bad.exit_code > 0);
@@ -184,8 +184,8 @@ TEST(doctor_and_stats) {
   CHECK_HEALTHY();
 }
 
-/* A full-text index whose bytes are overwritten costs the full text, never the search; doctor mends it. */
-TEST(an_overwritten_index_is_survived_and_mended, .only = TEST_ON_SQLITE) {
+/* If the full-text index is overwritten, search falls back to vectors, and doctor repairs the index. */
+TEST(an_overwritten_index_is_tolerated_and_repaired, .only = TEST_ON_SQLITE) {
   OK("remember", "The walrus sleeps on the ice");
   OK("remember", "The gecko sleeps in the sun");
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10;"
@@ -198,7 +198,7 @@ TEST(an_overwritten_index_is_survived_and_mended, .only = TEST_ON_SQLITE) {
   CHECK_HEALTHY();
   yyjson_val *found = OK("search", "walrus");
   CHECK_INT(jint(found, "results[0].id"), 1);
-  CHECK_STR(jstr(found, "results[0].source"), "hybrid"); /* by its words, too */
+  CHECK_STR(jstr(found, "results[0].source"), "hybrid"); /* by keywords too */
 }
 
 TEST(batch_from_a_file) {
@@ -294,7 +294,7 @@ TEST(every_command_answers_in_json, .seconds = 60) {
     while (str_next(&name, ' ', &word))
       list_push(&a, &argv, cstr(word));
     list_push(&a, &argv, "--json");
-    list_push(&a, &argv, "--limit=0"); /* wrong for most: then the answer is an error, in JSON too */
+    list_push(&a, &argv, "--limit=0"); /* invalid for most commands; the error is JSON too */
     list_push(&a, &argv, NULL);
     struct run r = cli_run(STR_NONE, argv.v);
     test_note("%s", op->name);
@@ -315,7 +315,7 @@ TEST(exit_codes_tell_what_happened) {
   CHECK_INT(CAIRN("purge", "1").exit_code, 6);
 }
 
-/* ---- where the store is ---- */
+/* ---- the location of the store ---- */
 
 TEST(the_store_is_db_then_the_variable_then_the_data_folder) {
   const char *given = test_store_new("given.db"), *variable = test_store_new("test.db");

@@ -1,9 +1,9 @@
-/* test_defects.c: defects of earlier systems that no other file of this folder looks for; docs/defects.md is the list
- * of all of them, with the test that would catch each. */
+/* test_defects.c: defects of earlier systems that no other file of this folder tests. docs/defects.md lists all of them
+ * with the tests that catch each. */
 #include "cli/commands.h"
 #include "support/cli.h"
 
-/* Texts of the same few words, distinct by their numbers; embedded at once. */
+/* Stores texts of the same few words, distinct by their numbers, and embeds them at once. */
 static void store_many(const char *stem, const char *project, int n) {
   static struct arena a;
   struct buf b = BUF(&a);
@@ -146,7 +146,7 @@ TEST(defect_15_one_word_of_many_is_enough_and_every_field_is_searched) {
     CHECK_INT(jpos(r, "results", id), 0);
     CHECK(!str_is(jstr(r, "results[0].source"), "vector"));
   }
-  /* And no word at all, when the vectors are near: a hit of the second list alone. */
+  /* A query without a common word is found through its vector only. */
   yyjson_val *r = OK("search", "lighthouses blinking");
   CHECK_INT(jpos(r, "results", id), 0);
 }
@@ -208,10 +208,10 @@ TEST(defect_22_no_cap_evicts_a_protected_rule) {
     test_note("%s", subjects[i]);
     CHECK(has(text, subjects[i]));
   }
-  CHECK(jlen(r, "dropped") > 0); /* what was left out is counted, with the call that fetches it */
+  CHECK(jlen(r, "dropped") > 0); /* omitted memories are counted, with the call that fetches them */
   CHECK(jint(r, "dropped[0].count") > 0);
   CHECK(str_starts(jstr(r, "dropped[0].fetch"), STR("cairn ")));
-  /* Even when they alone are over the budget. */
+  /* Even if they exceed the budget by themselves. */
   text = jstr(OK("boot", "--budget", "100"), "text");
   for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
     CHECK(has(text, subjects[i]));
@@ -224,12 +224,12 @@ TEST(defect_23_the_budget_is_kept) {
     STORE("--type", "decision", words(textf("decision%d", i), 12));
   yyjson_val *r = OK("boot", "--budget", "300");
   CHECK(jint(r, "tokens") <= 300);
-  CHECK(jstr(r, "text").n <= 300 * 6); /* however tokens are counted */
+  CHECK(jstr(r, "text").n <= 300 * 6); /* for any way of counting tokens */
   CHECK(jlen(r, "dropped") > 0);
   CHECK_STR(jstr(r, "dropped[0].section"), "decisions");
 }
 
-/* ---- 31: by id, however old ---- */
+/* ---- 31: by id, at any age ---- */
 
 TEST(defect_31_the_oldest_memory_is_found_by_its_id) {
   store_many("Pebble", "", 300);
@@ -253,7 +253,7 @@ TEST(defect_34_no_call_without_a_target_removes_anything) {
   CHECK_UNCHANGED(before);
 }
 
-/* ---- 44: one failure does not poison what comes after it ---- */
+/* ---- 44: a failure does not affect later lines ---- */
 
 TEST(defect_44_a_failed_line_does_not_spoil_the_next) {
   static struct arena a;
@@ -290,7 +290,7 @@ TEST(defect_45_same_input_same_ranking) {
   CHECK_STR(second, cstr(first));
 }
 
-/* ---- 47: secrets at the other doors ---- */
+/* ---- 47: secrets in imports ---- */
 
 static void check_import_refused(const char *file) {
   struct run r = CAIRN("import", file, "--json");

@@ -1,12 +1,12 @@
-/* test_examples.c: the programs of docs/examples, and the header, as a user compiles them: from the build folder and
- * from an installed tree, with the static and with the shared library. */
+/* test_examples.c: the programs of docs/examples and the header, compiled as users do: from the build folder and from
+ * an installed tree, with the static and the shared library. */
 #include <stdarg.h>
 #include <unistd.h>
 
 #include "support/harness.h"
 #include "support/proc.h"
 
-/* Code of a sanitizer build links only with the same sanitizer. */
+/* Sanitizer builds link only with the same sanitizer. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZE "-fsanitize=address,undefined"
 #elif defined(__SANITIZE_THREAD__)
@@ -24,7 +24,7 @@ static struct run shell(const char *command) {
   return r;
 }
 
-/* A shell command put together; lives until the next one. */
+/* Formats a shell command; valid until the next call. */
 static const char *format(const char *fmt, ...) PRINTF_FMT(1, 2);
 static const char *format(const char *fmt, ...) {
   static char text[8000];
@@ -36,7 +36,7 @@ static const char *format(const char *fmt, ...) {
   return text;
 }
 
-/* ---- what the examples print ---- */
+/* ---- output of the examples ---- */
 
 static void check_remember(const char *run) {
   struct run r = shell(format("%s ./remember a.db", run));
@@ -85,7 +85,7 @@ static void compile(const char *flags, const char *libraries) {
 
 /* ---- the build folder ---- */
 
-/* The static library and all it needs; of yyjson, the one that came with Cairn, else the system's. */
+/* The static library and its dependencies. Prefers the yyjson bundled with Cairn to the system's. */
 static const char *static_libraries(void) {
   static char libraries[4000];
   const char *yyjson = CAIRN_BINARY_DIR "/lib/cairn/libyyjson.so.0";
@@ -102,7 +102,7 @@ TEST(examples_with_the_static_library, .seconds = 120) {
   check_examples("LD_LIBRARY_PATH=" CAIRN_BINARY_DIR "/lib/cairn");
 }
 
-/* The first program of the guide, as it stands there. */
+/* The first program of the guide, verbatim. */
 TEST(the_program_of_the_guide, .seconds = 60) {
   shell("awk '/^```c$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' " CAIRN_SOURCE_DIR "/docs/library.md >first.c");
   CHECK(str_starts(file_read(path_join(NULL, "first.c")), STR("#include <cairn.h>\n")));
@@ -132,8 +132,8 @@ TEST(the_header_is_plain_c) {
   syntax_only("cc", "-std=c17");
 }
 
-/* clang needs nothing besides itself to read C++ that includes C headers only; g++ may not be there. */
-TEST(the_header_is_cplusplus_too) {
+/* clang can read C++ that includes only C headers without a C++ library. g++ may be missing. */
+TEST(the_header_is_valid_cplusplus) {
   syntax_only("clang-19", "-x c++ -std=c++11");
   syntax_only("clang-19", "-x c++ -std=c++20");
   if (proc_run(.argv = ARGS("sh", "-c", "command -v g++")).exit_code == 0)
@@ -142,10 +142,10 @@ TEST(the_header_is_cplusplus_too) {
 
 /* ---- an installed tree ---- */
 
-/* Sanitizer builds are not what anybody installs. */
+/* Nobody installs sanitizer builds. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-/* Installs below the test's folder; returns the folder of the libraries. */
+/* Installs into the test's folder and returns the folder of the libraries. */
 static const char *install(void) {
   shell("cmake --install " CAIRN_BINARY_DIR " --prefix \"$PWD/tree\"");
   struct run r = shell("dirname \"$(dirname \"$(find \"$PWD/tree\" -name cairn.pc)\")\"");
@@ -184,7 +184,7 @@ TEST(examples_with_pkg_config_static, .seconds = 120) {
   check_examples("");
 }
 
-/* A tree can be moved: nothing in it knows where it was installed. */
+/* A tree is relocatable: it contains no installation path. */
 TEST(an_installed_tree_can_be_moved, .seconds = 60) {
   install();
   shell("mv tree elsewhere");

@@ -1,7 +1,7 @@
 /* test_one_row.c: a memory type, a setting, a tool and an operation take one row each.
  *
- * The test adds one of each to a copy of the sources, builds the program, and uses them on a store that the program
- * without these rows made. An operation needs its handler besides. */
+ * The test adds one of each to a copy of the sources, builds the program, and uses them on a store made by the
+ * program without these rows. An operation also needs its handler. */
 #include "support/cli.h"
 
 /* Adds a line of C after the first line of a source that begins with `anchor`. */
@@ -47,7 +47,7 @@ static void build(void) {
   CHECK_INT(r.exit_code, 0);
 }
 
-/* The built program on the test's store; it succeeds, and prints `text`. */
+/* Runs the built program on the test's store. It succeeds and prints `text`. */
 static void check_prints(struct str input, const char *const *args, const char *text) {
   struct run r = proc_run(.argv = args, .env = cli_env(), .input = input);
   test_note("%s %s: %s%s", args[0], args[1], r.out.p, r.err.p);

@@ -1,4 +1,4 @@
-/* test_access.c: who comes in at `cairn serve`: the local user, bearers of tokens, nobody else; and how often. */
+/* test_access.c: authentication of `cairn serve`: the local user, tokens, rate limits, proxies, TLS, an issuer. */
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 #include "support/issuer.h"
 #include "support/serve.h"
 
-static struct arena memory; /* lives as long as the test */
+static struct arena memory;
 
 static const char *const closed[] = {"/",
                                      "/readyz",
@@ -23,7 +23,7 @@ static const char *const closed[] = {"/",
                                      "/nothing"};
 static const char *const methods[] = {"GET", "POST", "DELETE", "OPTIONS", "HEAD", "PUT"};
 
-/* The text of a new token. */
+/* Adds a token and returns its text. */
 #define TOKEN(...) cstr(jstr(OK("token", "add", __VA_ARGS__), "token"))
 
 static const char *bearer(const char *token) { return textf("Authorization: Bearer %s\r\n", token); }
@@ -39,7 +39,7 @@ static int remember(const struct serve *s, const char *headers, const char *text
   return serve_do(s, "POST", "/api/v1/memories", textf("%sContent-Type: application/json\r\n", headers), body).status;
 }
 
-/* The same token with another secret, and one that never was. */
+/* The same token with a wrong secret. NO_TOKEN was never issued. */
 static const char *with_other_secret(const char *token) {
   char *copy = (char *)(uintptr_t)cstr(str_from(token)), *at = strrchr(copy, '.') + 3;
   *at = *at == 'x' ? 'y' : 'x';
@@ -56,7 +56,7 @@ static void check_refused(const struct answer *a) {
 
 /* ---- tokens ---- */
 
-TEST(on_this_machine_nobody_needs_a_token) {
+TEST(local_clients_need_no_token) {
   struct serve *s = serve_start(NULL);
   CHECK_INT(status(s, "/readyz", NULL), 200);
   CHECK_INT(remember(s, "", "The ferry leaves at nine"), 201);
@@ -76,7 +76,7 @@ TEST(a_token_is_asked_for_on_every_route) {
       CHECK_STR(answer_header(&a, "www-authenticate"), "Bearer realm=\"cairn\"");
     }
   CHECK_INT(serve_get(s, "/healthz").status, 200);
-  CHECK_INT(status(s, "/healthz", bearer(NO_TOKEN)), 200); /* nobody looks at it */
+  CHECK_INT(status(s, "/healthz", bearer(NO_TOKEN)), 200); /* the token is not checked */
   CHECK_INT(status(s, "/", bearer(token)), 200);
   CHECK_INT(status(s, "/readyz", bearer(token)), 200);
   CHECK_INT(status(s, "/metrics", bearer(token)), 200);
@@ -86,7 +86,7 @@ TEST(a_token_is_asked_for_on_every_route) {
   serve_stop(s);
 }
 
-TEST(a_wrong_token_is_refused_on_this_machine_too) {
+TEST(a_wrong_token_is_refused_locally_too) {
   const char *token = TOKEN("bot"), *old = TOKEN("old");
   OK("token", "revoke", "old");
   const char *const bad[] = {NO_TOKEN, with_other_secret(token),
@@ -100,14 +100,14 @@ TEST(a_wrong_token_is_refused_on_this_machine_too) {
     struct answer a = ask(s, "/readyz", bearer(bad[i]));
     check_refused(&a);
     CHECK(has(answer_header(&a, "www-authenticate"), "error=\"invalid_token\""));
-    CHECK(!body.p || str_eq(body, a.body)); /* one answer for all */
+    CHECK(!body.p || str_eq(body, a.body)); /* the same reply for every wrong token */
     body = a.body;
   }
   CHECK_INT(status(s, "/readyz", bearer(token)), 200);
   serve_stop(s);
 }
 
-TEST(what_is_no_bearer_token_is_refused) {
+TEST(malformed_authorization_headers_are_refused) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(NULL);
   CHECK_INT(status(s, "/readyz", "Authorization: Basic YTpi\r\n"), 401);
@@ -117,7 +117,7 @@ TEST(what_is_no_bearer_token_is_refused) {
   serve_stop(s);
 }
 
-TEST(tokens_stay_out_of_addresses_and_cookies) {
+TEST(tokens_in_urls_and_cookies_are_refused) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(NULL);
   CHECK_INT(status(s, "/readyz?access_token=x", NULL), 400);
@@ -127,7 +127,7 @@ TEST(tokens_stay_out_of_addresses_and_cookies) {
   CHECK(!store_holds(strrchr(token, '.') + 1));
 }
 
-TEST(a_revoked_token_is_out_at_once) {
+TEST(a_revoked_token_is_refused_at_once) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(NULL);
   CHECK_INT(status(s, "/readyz", bearer(token)), 200);
@@ -136,7 +136,7 @@ TEST(a_revoked_token_is_out_at_once) {
   serve_stop(s);
 }
 
-TEST(the_team_is_the_token_s) {
+TEST(the_token_decides_the_team) {
   cli_set("CAIRN_TEAM=shop");
   const char *token = TOKEN("bot");
   cli_set("CAIRN_TEAM");
@@ -150,7 +150,7 @@ TEST(the_team_is_the_token_s) {
   serve_stop(s);
 }
 
-TEST(mcp_asks_for_it_too) {
+TEST(mcp_needs_a_token_too) {
   static const char call[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
                              "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}";
   const char *token = TOKEN("bot");
@@ -173,7 +173,7 @@ static void check_locked(const struct serve *s, const char *headers) {
   CHECK(str_int64(answer_header(&a, "retry-after"), &wait) && wait > 0 && wait <= 60);
 }
 
-TEST(who_comes_without_a_token_from_where_somebody_guesses_has_to_wait) {
+TEST(failed_attempts_delay_requests_without_a_token) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(ARGS("--require-token"));
   CHECK_INT(status(s, "/readyz", NULL), 401);
@@ -186,19 +186,19 @@ TEST(who_comes_without_a_token_from_where_somebody_guesses_has_to_wait) {
   serve_stop(s);
 }
 
-TEST(who_guesses_has_to_wait) {
+TEST(failed_attempts_are_rate_limited) {
   const char *token = TOKEN("bot");
   int64_t before = last_seq();
   struct serve *s = serve_start(NULL);
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", bearer(with_other_secret(token))), 401);
-  /* One that claims another id, one that is no token at all: nobody learns what is wrong with it. */
+  /* The reply does not tell a wrong secret, an unknown id and a malformed token apart. */
   const char *const wrong[] = {with_other_secret(token), NO_TOKEN, "a.b.c", "a b"};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
     check_locked(s, bearer(wrong[i]));
-  CHECK_INT(status(s, "/readyz", bearer(token)), 200); /* somebody else behind the same address */
+  CHECK_INT(status(s, "/readyz", bearer(token)), 200); /* another client at the same address */
   CHECK_INT(remember(s, bearer(token), "The ferry leaves at nine"), 201);
-  CHECK_INT(status(s, "/readyz", NULL), 200); /* the local user guesses nothing */
+  CHECK_INT(status(s, "/readyz", NULL), 200); /* the local user sends no token */
   struct answer a = serve_get(s, "/metrics");
   CHECK(has(a.body, "cairn_tokens_total{result=\"refused\"} 10"));
   CHECK(has(a.body, "cairn_tokens_total{result=\"locked\"} 4"));
@@ -219,7 +219,7 @@ TEST(who_guesses_has_to_wait) {
   CHECK(!store_holds(strrchr(with_other_secret(token), '.') + 1));
 }
 
-TEST(who_calls_too_often_has_to_wait) {
+TEST(requests_are_rate_limited) {
   const char *token = TOKEN("bot"), *other = TOKEN("other");
   struct serve *s = serve_start(ARGS("--set", "serve.rate=1", "--set", "serve.burst=3"));
   int passed = 0;
@@ -246,8 +246,8 @@ TEST(limits_can_be_switched_off) {
 
 /* ---- proxies ---- */
 
-/* Somebody has put a proxy before a server that was not told so. */
-TEST(a_forwarded_request_is_nobody_local) {
+/* A proxy in front of a server that was not configured for one. */
+TEST(a_forwarded_request_is_not_local) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(NULL);
   CHECK_INT(status(s, "/readyz", "X-Forwarded-For: 203.0.113.9\r\n"), 401);
@@ -257,7 +257,7 @@ TEST(a_forwarded_request_is_nobody_local) {
   serve_stop(s);
 }
 
-TEST(behind_a_proxy_nobody_is_local) {
+TEST(behind_a_proxy_no_client_is_local) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(ARGS("--behind-proxy", "--allow-host", "memory.example.org"));
   CHECK_INT(status(s, "/readyz", NULL), 401);
@@ -273,10 +273,10 @@ TEST(behind_a_proxy_nobody_is_local) {
   serve_stop(s);
 }
 
-TEST(behind_a_proxy_each_client_is_locked_out_by_itself) {
+TEST(behind_a_proxy_clients_are_locked_out_separately) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(ARGS("--behind-proxy"));
-  /* What a client writes there itself stands before what the proxy saw. */
+  /* A client's own X-Forwarded-For entries precede the one that the proxy adds. */
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 198.51.100.%d, 203.0.113.9\r\n%s", i, bearer(NO_TOKEN))),
               401);
@@ -303,7 +303,7 @@ static void check_start_refused(const char *says, const char *const *args) {
     FAIL("'%.*s' does not say '%s'", STR_ARG(r.err), says);
 }
 
-TEST(it_does_not_start_half_open) {
+TEST(an_insecure_configuration_does_not_start) {
   check_start_refused("--tls-cert FILE", ARGS("--host", "0.0.0.0"));
   check_start_refused("--allow-host NAME", ARGS("--host", "0.0.0.0", "--behind-proxy"));
   check_start_refused("cairn token add", ARGS("--host", "0.0.0.0", "--behind-proxy", "--allow-host", "a.example"));
@@ -323,7 +323,7 @@ TEST(it_does_not_start_half_open) {
   check_start_refused("must be set together", ARGS("--set", "oauth.issuer=https://id.example"));
 }
 
-/* An address of this machine that is not loopback; 0: there is none. */
+/* A non-loopback IPv4 address of this machine, or 0. */
 static in_addr_t outer_address(void) {
   struct ifaddrs *list, *i;
   in_addr_t found = 0;
@@ -362,7 +362,7 @@ TEST(from_elsewhere_nobody_comes_in_without_a_token) {
   int port = serve_port(s);
   CHECK_INT(status_from(address, port, "Host: memory.example.org\r\n"), 401);
   CHECK_INT(status_from(address, port, textf("Host: memory.example.org\r\n%s", bearer(token))), 200);
-  /* The names of this machine are for this machine. */
+  /* Local host names are accepted only from this machine. */
   CHECK_INT(status_from(address, port, textf("Host: localhost\r\n%s", bearer(token))), 403);
   CHECK_INT(status_from(address, port, textf("Host: 127.0.0.1\r\n%s", bearer(token))), 403);
   CHECK_INT(status(s, "/readyz", bearer(token)), 200);
@@ -385,7 +385,7 @@ static struct run curl(const struct serve *s, const char *path, const char *cons
   return r;
 }
 
-TEST(it_speaks_tls) {
+TEST(tls_works) {
   c = certificate_make();
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(ARGS("--tls-cert", c.path, "--tls-key", c.key, "--require-token"));
@@ -402,9 +402,9 @@ TEST(it_speaks_tls) {
            ARGS("-H", header, "-H", "Content-Type: application/json", "-d", "{\"text\":\"The ferry leaves at nine\"}"));
   CHECK(has(r.out, "\"action\""));
   r = curl(s, "/events?since=0", ARGS("-H", header, "--max-time", "2"));
-  CHECK_INT(r.exit_code, 28); /* a stream has no end */
+  CHECK_INT(r.exit_code, 28); /* the stream never ends, so curl times out */
   CHECK(has(r.out, "memory:write"));
-  /* Old versions, and plain HTTP, get no answer. */
+  /* Old TLS versions and plain HTTP get no reply. */
   CHECK(curl(s, "/healthz", ARGS("--tls-max", "1.1", "--tlsv1.0", "--ciphers", "DEFAULT@SECLEVEL=0")).exit_code != 0);
   CHECK_INT(curl(s, "/healthz", ARGS("--tls-max", "1.2")).exit_code, 0);
   CHECK_INT(curl(s, "/healthz", ARGS("--tlsv1.3")).exit_code, 0);
@@ -413,7 +413,7 @@ TEST(it_speaks_tls) {
   CHECK(wire_closed(plain, 5000));
   CHECK(plain->in.n == 0 || !str_starts(buf_str(&plain->in), STR("HTTP/")));
   wire_close(plain);
-  /* They lie in the home folder, which is not opened for the sake of a renewal. */
+  /* The certificate is in the home folder, and the sandbox does not grant access to that folder for renewals. */
   CHECK(has(serve_end(s), "restart the server after renewing it"));
 }
 
@@ -430,13 +430,13 @@ TEST(keys_that_others_can_read_are_refused) {
   check_start_refused("cannot be used", ARGS("--tls-cert", c.key, "--tls-key", c.key));
   const char *other = path_join(NULL, "other.pem");
   file_write(other, file_read(c.path));
-  c = certificate_make(); /* another key */
+  c = certificate_make(); /* a key that does not match the certificate */
   check_start_refused("cannot be used", ARGS("--tls-cert", other, "--tls-key", c.key));
   file_write(c.key, STR("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"));
   check_start_refused("cannot be used", ARGS("--tls-cert", c.path, "--tls-key", c.key));
 }
 
-/* A path outside of the store's folder, which a server can read anyhow, with the folders that it needs. */
+/* A path outside the store's folder that the server can read. Creates its parent folders. */
 static const char *place(const char *path) {
   char *whole = (char *)(uintptr_t)textf("%s-tls/%s", test_dir(), path);
   for (char *slash = strchr(whole + strlen(test_dir()), '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -447,20 +447,20 @@ static const char *place(const char *path) {
   return whole;
 }
 
-/* In one step, as it is done by those who want nobody to see anything between. */
+/* Replaces the link atomically. */
 static void point(const char *link, const char *target) {
   const char *fresh = place("fresh-link");
   CHECK_INT(symlink(target, fresh), 0);
   CHECK_INT(rename(fresh, link), 0);
 }
 
-/* Whether a new connection gets this certificate, and is answered. */
+/* True if a new connection gets this certificate and a reply. */
 static bool shows(const struct serve *s, const char *certificate) {
   c.path = certificate;
   return curl(s, "/healthz", NULL).exit_code == 0;
 }
 
-/* The test's time limit is the limit. */
+/* Bounded only by the test's time limit. */
 static void wait_until_shown(const struct serve *s, const char *certificate) {
   while (!shows(s, certificate))
     usleep(100 * 1000);
@@ -475,8 +475,8 @@ static void wait_for_events(const char *action, int64_t n) {
     usleep(100 * 1000);
 }
 
-/* Links in one folder lead into another one, where new files come beside the old; the sandbox is on. */
-TEST(a_renewed_certificate_needs_no_new_start, .seconds = 90) {
+/* Links in one folder point to files in another, and renewals add new files there. The sandbox is on. */
+TEST(a_renewed_certificate_needs_no_restart, .seconds = 90) {
   struct certificate first = certificate_make_at(place("archive/cert1.pem"), place("archive/key1.pem"));
   struct certificate second = certificate_make_at(place("archive/cert2.pem"), place("archive/key2.pem"));
   const char *cert = place("live/cert.pem"), *key = place("live/key.pem"), *token = TOKEN("bot");
@@ -484,7 +484,7 @@ TEST(a_renewed_certificate_needs_no_new_start, .seconds = 90) {
   point(key, "../archive/key1.pem");
   struct serve *s = serve_start(ARGS("--tls-cert", cert, "--tls-key", key, "--require-token"));
   CHECK(shows(s, first.path) && !shows(s, second.path));
-  /* A connection that stays. */
+  /* A long-lived connection. */
   struct proc *old =
       proc_start(.argv = ARGS("curl", "--silent", "--no-buffer", "--noproxy", "*", "--cacert", first.path, "-H",
                               textf("Authorization: Bearer %s", token),
@@ -508,8 +508,8 @@ TEST(a_renewed_certificate_needs_no_new_start, .seconds = 90) {
   serve_stop(s);
 }
 
-/* Both files are exchanged at once, by one link to their folder. */
-TEST(a_broken_certificate_is_said_once_and_the_old_one_stays, .seconds = 120, .slow = true) {
+/* Both files change at once, through one link to their folder. */
+TEST(a_broken_certificate_is_reported_once_and_the_old_one_stays, .seconds = 120, .slow = true) {
   struct certificate first = certificate_make_at(place("tls/1/cert.pem"), place("tls/1/key.pem"));
   struct certificate second = certificate_make_at(place("tls/2/cert.pem"), place("tls/2/key.pem"));
   const char *data = place("tls/data"), *cert = place("tls/cert.pem"), *key = place("tls/key.pem");
@@ -547,13 +547,13 @@ static struct serve *serve_for_issuer(void) {
                           textf("oauth.jwks=%s", path), "--require-token"));
 }
 
-/* The clock of the program stands at 2026-03-01T12:00:00Z. */
+/* The program's clock is fixed at 2026-03-01T12:00:00Z. */
 static const char *claims(const char *scope) {
   return textf(
       "{\"iss\":\"" ISSUER "\",\"aud\":\"" AUDIENCE "\",\"sub\":\"alice\",\"exp\":1772370000,\"scope\":\"%s\"}", scope);
 }
 
-TEST(an_issuer_s_tokens_are_taken) {
+TEST(tokens_of_an_issuer_are_accepted) {
   struct serve *s = serve_for_issuer();
   for (int k = ISSUER_RSA; k <= ISSUER_ED; k++) {
     const char *token = issuer_token((enum issuer_key)k, claims("cairn:write cairn:team:web cairn:role:admin"));
@@ -590,7 +590,7 @@ TEST(a_client_finds_the_issuer) {
   serve_stop(s);
 }
 
-TEST(wrong_tokens_of_an_issuer_get_one_answer) {
+TEST(wrong_tokens_of_an_issuer_get_the_same_reply) {
   struct serve *s = serve_for_issuer();
   const char *good = claims("cairn:read cairn:team:web cairn:role:admin");
   const char *const bad[] = {
@@ -619,9 +619,9 @@ TEST(wrong_tokens_of_an_issuer_get_one_answer) {
   serve_stop(s);
 }
 
-/* A signature is work: from where somebody guesses, those that were right before are still looked at, and a few new
- * ones. */
-TEST(who_guesses_does_not_make_the_server_work, .seconds = 60) {
+/* Verifying a signature is expensive. After failed attempts, an address may still use tokens verified before, and a few
+ * new ones. */
+TEST(failed_attempts_limit_signature_checks, .seconds = 60) {
   struct serve *s = serve_for_issuer();
   const char *good = claims("cairn:read cairn:team:web cairn:role:admin");
   const char *known = issuer_token(ISSUER_EC, good), *wrong = issuer_token(ISSUER_OTHER, good);
@@ -639,11 +639,11 @@ TEST(who_guesses_does_not_make_the_server_work, .seconds = 60) {
   }
   CHECK_INT(got, 429);
   CHECK_INT(status(s, "/readyz", bearer(known)), 200);
-  CHECK_INT(status(s, "/readyz", bearer(issuer_token(ISSUER_ED, good))), 200); /* signed anew, to the same bytes */
+  CHECK_INT(status(s, "/readyz", bearer(issuer_token(ISSUER_ED, good))), 200); /* signed again, same bytes */
   serve_stop(s);
 }
 
-/* Another program signs, by other code. */
+/* Tokens signed by an independent implementation. */
 TEST(a_token_that_openssl_has_signed) {
   const char *pem = path_join(NULL, "rsa.pem"), *path = path_join(NULL, "jwks.json"), *text = path_join(NULL, "text");
   struct run r = proc_run(.argv = ARGS("openssl", "genrsa", "-out", pem, "2048"), .timeout_ms = 20000);
@@ -671,8 +671,8 @@ TEST(a_token_that_openssl_has_signed) {
 
 /* ---- settings ---- */
 
-/* Who may write into the store must not open the machine. */
-TEST(the_store_does_not_decide_who_comes_in) {
+/* Write access to the store must not grant access to the machine. */
+TEST(the_store_cannot_change_authentication) {
   struct run r = CAIRN("config", "serve.require_token", "off");
   CHECK(r.exit_code != 0);
   CHECK(has(r.err, "belongs to this machine"));
@@ -683,7 +683,7 @@ TEST(the_store_does_not_decide_who_comes_in) {
   serve_stop(s);
 }
 
-/* What it says at its start, as words for programs and as a sentence. */
+/* Checks the startup message, as JSON and as text. */
 static void check_says(const char *words, const char *sentence, const char *connect, const char *const *args) {
   for (int json = 0; json < 2; json++) {
     const char *argv[24] = {CAIRN_BIN, "serve"};
@@ -715,7 +715,7 @@ static void check_says(const char *words, const char *sentence, const char *conn
   }
 }
 
-TEST(it_says_what_it_accepts, .seconds = 60) {
+TEST(the_startup_message_says_what_is_accepted, .seconds = 60) {
   c = certificate_make();
   OK("token", "add", "bot");
   OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
@@ -739,8 +739,8 @@ TEST(it_says_what_it_accepts, .seconds = 60) {
                   "oauth.audience=" AUDIENCE, "--set", keys));
 }
 
-/* And what it says is so. */
-TEST(a_server_of_an_agent_takes_no_tokens) {
+/* The server does what its startup message says. */
+TEST(a_server_of_an_agent_accepts_no_tokens) {
   const char *token = TOKEN("bot");
   OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
   struct serve *s = serve_start(ARGS("--agent", "scout"));

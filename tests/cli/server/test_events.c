@@ -1,10 +1,10 @@
-/* test_events.c: the event log from outside: every mutation with before and after, reads and searches too, a sequence
- * that can be resumed, and a feed that other processes can follow. */
+/* test_events.c: the event log: every mutation with before and after, reads and searches, a resumable sequence, and a
+ * feed that other processes can follow. */
 #include <signal.h>
 
 #include "support/cli.h"
 
-/* The one event of this action among them. */
+/* The only event with this action. */
 static yyjson_val *only(const struct json_lines *events, const char *action) {
   yyjson_val *found = NULL;
   for (size_t i = 0; i < events->n; i++)
@@ -48,7 +48,7 @@ TEST(a_write_is_logged_with_what_was_written) {
   CHECK_STR(jstr(e, "after.tags[0]"), "garden");
   CHECK_STR(jstr(e, "after.state"), "active");
   CHECK_INT(jint(e, "after.body_bytes"), 21);
-  /* What the event tells whoever listens, under the names that the specification gives it. */
+  /* Members have the names that the specification gives them. */
   CHECK_STR(jstr(e, "detail.type"), cstr(jstr(OK("get", num(jint(r, "id"))), "type")));
   CHECK_STR(jstr(e, "detail.path"), textf("cairn://memory/%s", cstr(jstr(r, "uid"))));
   CHECK_INT(jint(e, "detail.delta"), 21);
@@ -85,7 +85,7 @@ TEST(superseding_is_logged) {
   CHECK_STR(jstr(only(&events, "memory:forget"), "after.state"), "forgotten");
 }
 
-/* Runs a command and gives its one event, with the members that must have changed. */
+/* Runs a command and returns its only event, which has the transaction and "before" or "after". */
 static yyjson_val *event_of(const char *action, const char *const *args) {
   int64_t seq = last_seq();
   yyjson_val *r = cli_ok(__FILE__, __LINE__, STR_NONE, args);
@@ -109,7 +109,7 @@ TEST(small_changes_are_logged_with_before_and_after) {
   CHECK_STR(jstr(e, "after.delivery"), "on_demand");
   e = event_of("memory:annotate", ARGS("annotate", n, "On the balcony"));
   CHECK_STR(jstr(e, "after.annotations[0].text"), "On the balcony");
-  CHECK_STR(jstr(e, "source"), "tester"); /* never an empty source */
+  CHECK_STR(jstr(e, "source"), "tester"); /* the source is never empty */
   e = event_of("memory:annotate", ARGS("annotate", n, "--clear"));
   CHECK_STR(jstr(e, "before.annotations[0].text"), "On the balcony");
   e = event_of("memory:link", ARGS("link", n, "relates", num(other)));
@@ -145,14 +145,14 @@ TEST(removals_are_logged) {
   begin();
   int64_t gone = STORE("--tag", "garden", "Parsley grows in pots"), purged = STORE("Quince jam needs an hour");
   OK("annotate", num(gone), "On the balcony");
-  OK("pin", num(purged)); /* out of prune's reach */
+  OK("pin", num(purged)); /* protects it from prune */
   cli_day(100);
   int64_t seq = last_seq();
   yyjson_val *r = OK("prune", "--apply");
   struct json_lines events = events_since(seq);
   yyjson_val *e = only(&events, "memory:prune");
   CHECK_INT(jint(e, "txn"), jint(r, "txn"));
-  CHECK_STR(jstr(e, "change"), "delete"); /* the whole record: enough to bring it back */
+  CHECK_STR(jstr(e, "change"), "delete"); /* the whole record, enough to restore it */
   CHECK_STR(jstr(e, "before.body"), "Parsley grows in pots");
   CHECK_STR(jstr(e, "before.tags[0]"), "garden");
   CHECK_STR(jstr(e, "before.annotations[0].text"), "On the balcony");
@@ -161,7 +161,7 @@ TEST(removals_are_logged) {
   e = only(&events, "memory:purge");
   CHECK_INT(jint(e, "id"), purged);
   CHECK(!jget(e, "before") && !jget(e, "after"));
-  for (size_t i = 0; i < events.n; i++) /* its other events stay, without their texts */
+  for (size_t i = 0; i < events.n; i++) /* its other events stay, without their text */
     if (json_int(events.v[i], "id", 0) == purged)
       CHECK(!jget(events.v[i], "before") && !jget(events.v[i], "after") && !jget(events.v[i], "detail"));
 }
@@ -174,7 +174,7 @@ TEST(an_undo_is_logged) {
   CHECK(jint(e, "before.upvotes") == 1 && jint(e, "after.upvotes") == 0);
 }
 
-TEST(a_refused_write_is_in_no_log) {
+TEST(a_refused_write_is_not_logged) {
   STORE("Parsley grows in pots");
   int64_t seq = last_seq();
   REFUSED("refused", "remember", "--weight", "7", "Something else");
@@ -183,7 +183,7 @@ TEST(a_refused_write_is_in_no_log) {
 
 /* ---- reads ---- */
 
-TEST(reads_and_searches_are_there_when_the_process_has_ended) {
+TEST(reads_and_searches_are_flushed_at_exit) {
   begin();
   int64_t id = STORE("Parsley grows in pots"), seq = last_seq();
   OK("get", num(id));
@@ -201,7 +201,7 @@ TEST(reads_and_searches_are_there_when_the_process_has_ended) {
   e = only(&events, "memory:search");
   CHECK_STR(jstr(e, "detail.query"), "parsley");
   CHECK_INT(jint(e, "detail.results[0]"), id);
-  /* A list is neither. */
+  /* A list is logged as neither a read nor a search. */
   seq = last_seq();
   OK("list");
   CHECK_INT(events_since(seq).n, 0);
@@ -225,7 +225,7 @@ TEST(the_sequence_grows_and_can_be_resumed) {
   CHECK_INT(all.n, 7);
   for (size_t i = 1; i < all.n; i++)
     CHECK(jint(all.v[i], "seq") > jint(all.v[i - 1], "seq"));
-  /* Piece by piece it is the same. */
+  /* Reading in pages gives the same events. */
   int64_t since = 0;
   size_t seen = 0;
   for (;;) {
@@ -243,7 +243,7 @@ TEST(the_sequence_grows_and_can_be_resumed) {
   CHECK_INT(last_seq(), jint(all.v[all.n - 1], "seq"));
 }
 
-TEST(a_rolled_back_change_leaves_no_gap_in_what_is_seen) {
+TEST(a_rolled_back_change_leaves_no_event) {
   STORE("Parsley grows in pots");
   REFUSED("not_found", "forget", "1", "99", "--reason", "x");
   struct json_lines all = events_since(0);
@@ -260,7 +260,7 @@ TEST(the_log_cannot_be_changed) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(follow_sees_what_other_processes_do) {
+TEST(follow_sees_changes_of_other_processes) {
   STORE("Parsley grows in pots");
   struct proc *p =
       proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json", "--since", "1"), .env = cli_env());
@@ -277,14 +277,14 @@ TEST(follow_sees_what_other_processes_do) {
   proc_kill(p, SIGINT);
   struct run r = proc_wait(p);
   CHECK(!r.timed_out);
-  CHECK_INT(r.signal, 0); /* it ended, it was not ended */
+  CHECK_INT(r.signal, 0); /* it exited by itself */
   CHECK(r.exit_code == 0 || r.exit_code == 130);
   CHECK_STR(r.err, "");
-  CHECK_INT(lines_of(r.out).n, 2); /* whole lines only */
+  CHECK_INT(lines_of(r.out).n, 2); /* complete lines only */
   CHECK_HEALTHY();
 }
 
-TEST(follow_begins_with_what_is_there) {
+TEST(follow_begins_with_existing_events) {
   STORE("Parsley grows in pots");
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json"), .env = cli_env());
   struct str line;
@@ -310,7 +310,7 @@ TEST(a_team_sees_nothing_of_another) {
   REFUSED("not_found", "forget", num(id), "--reason", "x");
   REFUSED("not_found", "purge", num(id), "--confirm");
   REFUSED("not_found", "undo", "1");
-  REFUSED("usage", "list", "--team", "default"); /* no argument opens the door */
+  REFUSED("usage", "list", "--team", "default"); /* no argument selects another team */
   CHECK_INT(jint(OK("stats"), "memories"), 0);
-  STORE("--key", "herb", "Parsley grows in pots"); /* keys and duplicates are the team's own */
+  STORE("--key", "herb", "Parsley grows in pots"); /* keys and duplicates are per team */
 }

@@ -1,11 +1,12 @@
-/* test_lost_database.c: a store on a server that is not as it should be: one clear line, what to do, and an exit code;
- * and a server that goes and comes back under a running `cairn serve`. */
+/* test_lost_database.c: database server failures: unreachable, misconfigured, too old, restarting under `cairn serve`.
+ * Each gives a one-line message, advice and an exit code. */
 #include "base/os/clock.h"
 #include "support/cli.h"
 #include "support/own_server.h"
 #include "support/serve.h"
 
-/* The call fails with this code; message and advice are one line each, hold these words, and no password. */
+/* The call fails with this code. Message and advice are one line each, contain these texts, and do not contain the
+ * password. */
 static void fails(const char *url, const char *code, const char *message, const char *fix, const char *const *args) {
   const char *argv[16] = {CAIRN_BIN, "--json", "--db", url};
   size_t n = 4;
@@ -28,8 +29,8 @@ static void fails(const char *url, const char *code, const char *message, const 
   CHECK_INT(r.exit_code, want);
 }
 
-/* Nobody listens on port 1. */
-TEST(no_server) {
+/* Port 1 has no listener. */
+TEST(an_unreachable_server) {
   fails("postgresql://app:sesame@127.0.0.1:1/x", "unavailable", "no server answers", "start the server", ARGS("list"));
   fails("postgresql://app:sesame@127.0.0.1:1/x", "unavailable", "no server answers", "start the server",
         ARGS("health"));
@@ -37,15 +38,15 @@ TEST(no_server) {
         ARGS("remember", "The lighthouse has 99 steps"));
 }
 
-TEST(an_address_that_cannot_be_read) {
+TEST(a_malformed_address) {
   fails("postgresql://app:sesame@127.0.0.1:1/x?nonsense=1", "usage", "address", "postgresql://", ARGS("list"));
-  /* A '/' or '?' in a password that was not written as %2F: nothing of it shows. */
+  /* A '/' or '?' in a password that was not written as %2F or %3F: no part of the password is printed. */
   fails("postgresql://app:/sesame@127.0.0.1:1/x", "usage", "address", "%XX", ARGS("list"));
   fails("postgresql://app:ses/sesame@127.0.0.1:1/x", "usage", "address", "%XX", ARGS("list"));
   fails("postgresql://app:a?sesame@127.0.0.1:1/x", "usage", "address", "%XX", ARGS("list"));
 }
 
-TEST(a_server_that_is_not_there_does_not_stop_a_server_from_saying_so) {
+TEST(serve_reports_an_unreachable_database) {
   struct run r =
       proc_run(.argv = ARGS(CAIRN_BIN, "serve", "--port", "0", "--db", "postgresql://a:sesame@127.0.0.1:1/x"),
                .env = cli_env(), .timeout_ms = 30000);
@@ -54,7 +55,7 @@ TEST(a_server_that_is_not_there_does_not_stop_a_server_from_saying_so) {
   CHECK(str_find(r.err, STR("sesame"), 0) == SIZE_MAX);
 }
 
-TEST(mcp_answers_before_the_store_is_there) {
+TEST(mcp_answers_while_the_database_is_unreachable) {
   struct str in = STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
                       "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n"
                       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
@@ -71,9 +72,9 @@ TEST(mcp_answers_before_the_store_is_there) {
   CHECK(str_find(r.out, STR("sesame"), 0) == SIZE_MAX && str_find(r.err, STR("sesame"), 0) == SIZE_MAX);
 }
 
-/* ---- a server of its own ---- */
+/* ---- a private database server ---- */
 
-TEST(what_an_administrator_has_to_do_is_said, .seconds = 60, .only = TEST_ON_POSTGRES) {
+TEST(errors_say_what_an_administrator_has_to_do, .seconds = 60, .only = TEST_ON_POSTGRES) {
   own_server_start(false);
   own_server_sql(NULL, "CREATE ROLE guarded LOGIN PASSWORD 'sesame'");
   own_server_sql(NULL, "CREATE ROLE guest LOGIN");
@@ -99,7 +100,7 @@ TEST(what_an_administrator_has_to_do_is_said, .seconds = 60, .only = TEST_ON_POS
   fails(own_server_url("app", "sesame", "latin"), "unavailable", "UTF8", "create", ARGS("list"));
   fails(own_server_url("app", "sesame", "still"), "readonly", "cannot be written", "", ARGS("list"));
 
-  /* With a store in it, a server that takes no writes can be read. */
+  /* A read-only server that holds a store can be read. */
   cli_set(textf("CAIRN_DB=%s", own_server_url("app", "sesame", "good")));
   OK("remember", "The lighthouse has 99 steps");
   own_server_sql(NULL, "ALTER DATABASE good SET default_transaction_read_only = on");
@@ -108,7 +109,7 @@ TEST(what_an_administrator_has_to_do_is_said, .seconds = 60, .only = TEST_ON_POS
         ARGS("remember", "The harbour has 3 cranes"));
 }
 
-/* Debian 12's. */
+/* PostgreSQL of Debian 12. */
 TEST(a_server_that_is_too_old, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start_older();
   fails(own_server_url("app", "sesame", "postgres"), "unavailable", "is PostgreSQL 15; Cairn needs 17 or newer",
@@ -125,8 +126,8 @@ static void next_is(struct wire *w, const char *text) {
     FAIL("not of the %s: %.*s", text, STR_ARG(e.data));
 }
 
-/* A promise of milliseconds is for bench: here it is enough that everything comes, once, in order. */
-TEST(a_server_that_restarts_under_those_who_listen, .seconds = 90, .only = TEST_ON_POSTGRES) {
+/* Latency is measured by bench. Here, every event must arrive once and in order. */
+TEST(listeners_survive_a_database_restart, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start(true);
   const char *url = own_server_database("events", true);
   cli_set(textf("CAIRN_DB=%s", url));

@@ -1,4 +1,4 @@
-/* test_mcp_stdio.c: a client drives `cairn mcp` over its standard input and output, in both eras. */
+/* test_mcp_stdio.c: a client drives `cairn mcp` over stdio, with legacy and modern protocol versions. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ enum { WAIT_MS = 8000 };
 #define META_ASKS                                                                                                      \
   "\"_meta\":{\"" NS "protocolVersion\":\"2026-07-28\",\"" NS "clientCapabilities\":{\"elicitation\":{}}}"
 
-static struct arena memory; /* of the test */
+static struct arena memory;
 
 /* ---- a client ---- */
 
@@ -58,7 +58,7 @@ static yyjson_val *get(struct proc *p, int id, const char *method, const char *p
   return answer(p, id);
 }
 
-/* Nothing comes for a while. */
+/* No message arrives for this long. */
 static void quiet(struct proc *p, int ms) { CHECK(!next_within(p, ms)); }
 
 static void shake_hands(struct proc *p, const char *version, const char *capabilities) {
@@ -80,7 +80,7 @@ static void end(struct proc *p) {
 
 /* ---- the handshake ---- */
 
-/* Nothing is made before a call needs it. */
+/* The store is created by the first call that needs it. */
 TEST(mcp_handshake_opens_no_store) {
   test_store_new("test.db");
   struct proc *p = START("--profile", "full");
@@ -106,13 +106,13 @@ TEST(mcp_every_legacy_version) {
   }
 }
 
-/* Requests that were sent at once are all answered, though the input ends behind them. */
-TEST(mcp_answers_what_was_asked_before_the_end) {
+/* All requests sent at once are answered even if input ends after them. */
+TEST(mcp_answers_requests_sent_before_end_of_input) {
   struct buf b = BUF(&memory);
   for (int i = 0; i < 40; i++)
     buf_addf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\"%s}\n", i, i % 2 ? "tools/call" : "tools/list",
              i % 2 ? ",\"params\":{\"name\":\"memory_stats\"}" : "");
-  b.n--; /* the last line lacks its end */
+  b.n--; /* the last line has no newline */
   struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "mcp", "--db", cli_db(), "--profile", "full"), .env = cli_env(),
                           .input = buf_str(&b));
   CHECK_INT(r.exit_code, 0);
@@ -126,7 +126,7 @@ TEST(mcp_answers_what_was_asked_before_the_end) {
   CHECK_INT(sum, 39 * 40 / 2);
 }
 
-TEST(mcp_ends_with_its_input) {
+TEST(mcp_ends_at_end_of_input) {
   struct proc *p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
   end(p);
@@ -136,7 +136,7 @@ TEST(mcp_ends_with_its_input) {
   CHECK_INT(proc_wait(p).exit_code, 0);
 }
 
-/* A call that waits for an answer does not keep the process alive when none can come any more. */
+/* A call that is waiting for the client's answer does not keep the process alive after input has ended. */
 TEST(mcp_ends_while_a_question_is_open) {
   struct proc *p = START("--profile", "full");
   STORE("Our office is in Bern");
@@ -159,9 +159,9 @@ TEST(mcp_options) {
   end(p);
 }
 
-/* ---- what is on the wire ---- */
+/* ---- the wire format ---- */
 
-TEST(mcp_garbage_does_no_harm) {
+TEST(mcp_survives_garbage) {
   struct proc *p = START("--profile", "full");
   static const struct {
     const char *line;
@@ -176,7 +176,7 @@ TEST(mcp_garbage_does_no_harm) {
     say(p, cases[i].line);
     CHECK_INT(jint(next(p), "error.code"), cases[i].code);
   }
-  /* CR LF, blank lines and a byte order mark are no garbage. */
+  /* CR LF, blank lines and a byte order mark are accepted. */
   say(p, "\r\n\n   \n\xEF\xBB\xBF{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\r");
   CHECK(jget(answer(p, 7), "result"));
   end(p);
@@ -193,7 +193,7 @@ static const char *filled(const char *before, size_t n, const char *after) {
 
 TEST(mcp_size_and_depth_have_limits, .seconds = 60) {
   struct proc *p = START("--profile", "full");
-  /* Just below 10 MB it is read, and refused by the gate; above, the line is skipped. */
+  /* A line just below 10 MB is read and refused by the gate. A longer line is skipped. */
   say(p, filled("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_search\","
                 "\"arguments\":{\"query\":\"",
                 (10 << 20) - 200, "\"}}}"));
@@ -212,7 +212,7 @@ TEST(mcp_size_and_depth_have_limits, .seconds = 60) {
   end(p);
 }
 
-/* Stored text with line ends and control characters stays inside its line. */
+/* Newlines and control characters in stored text are escaped. */
 TEST(mcp_one_message_is_one_line) {
   struct proc *p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
@@ -224,8 +224,8 @@ TEST(mcp_one_message_is_one_line) {
   end(p);
 }
 
-/* A slow call holds up neither ping nor others. */
-TEST(mcp_calls_run_side_by_side) {
+/* A slow call delays neither ping nor other calls. */
+TEST(mcp_calls_run_concurrently) {
   struct proc *p = START("--profile", "full", "--conformance");
   shake_hands(p, "2025-11-25", "{}");
   request(p, 1, "tools/call", CALL("test_tool_with_progress", ""));
@@ -255,7 +255,7 @@ TEST(mcp_modern_without_handshake) {
   end(p);
 }
 
-/* The client is the source, and what it boots is a session that ends with it. */
+/* The client is the source, and its boot starts a session that ends with the connection. */
 TEST(mcp_session_of_the_connection) {
   struct proc *p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
@@ -305,7 +305,7 @@ TEST(mcp_cancel) {
   end(p);
 }
 
-/* ---- what cannot be undone ---- */
+/* ---- destructive calls ---- */
 
 TEST(mcp_destructive_legacy) {
   struct proc *p = START("--profile", "full");
@@ -318,7 +318,7 @@ TEST(mcp_destructive_legacy) {
   say(p, textf("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",\"result\":{\"action\":\"decline\"}}", cstr(jstr(question, "id"))));
   CHECK(jbool(answer(p, 1), "result.isError"));
   CHECK_INT(jint(OK("list"), "total"), 1);
-  /* The model does not answer for the user. */
+  /* The model cannot confirm for the user. */
   request(p, 2, "tools/call", CALL("memory_purge", "\"ids\":[\"1\"],\"confirm\":true"));
   question = next(p);
   CHECK_STR(jstr(question, "method"), "elicitation/create");
@@ -361,7 +361,7 @@ TEST(mcp_destructive_without_a_way_to_ask) {
 
 /* ---- changes of other processes ---- */
 
-TEST(mcp_told_of_changes_legacy) {
+TEST(mcp_change_notifications_legacy) {
   struct proc *p = START("--profile", "full", "--project", "web");
   STORE("Our office is in Bern", "--project", "web");
   shake_hands(p, "2025-11-25", "{}");
@@ -376,7 +376,7 @@ TEST(mcp_told_of_changes_legacy) {
   end(p);
 }
 
-TEST(mcp_told_of_changes_modern) {
+TEST(mcp_change_notifications_modern) {
   struct proc *p = START("--profile", "full", "--project", "web");
   STORE("Our office is in Bern", "--project", "web");
   say(p, "{\"jsonrpc\":\"2.0\",\"id\":\"sub\",\"method\":\"subscriptions/listen\",\"params\":{" META
@@ -432,8 +432,8 @@ TEST(mcp_several_processes_write) {
   CHECK_HEALTHY();
 }
 
-/* While nobody calls, what waits is embedded, and the daily maintenance is done. */
-TEST(mcp_works_while_nobody_calls) {
+/* When idle, the server embeds pending memories and runs the daily maintenance. */
+TEST(mcp_does_background_work_when_idle) {
   cli_set("CAIRN_NO_MAINTAIN");
   struct proc *p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
@@ -442,7 +442,7 @@ TEST(mcp_works_while_nobody_calls) {
   CHECK(!jbool(v, "result.structuredContent.embedded"));
   cli_set("CAIRN_NO_MAINTAIN=1");
   yyjson_val *stats;
-  do { /* the test's time limit is the limit */
+  do { /* bounded only by the test's time limit */
     usleep(200 * 1000);
     stats = OK("stats");
   } while (jint(stats, "embedded.done") == 0 || !jget(stats, "maintained_at"));

@@ -1,4 +1,4 @@
-/* test_observe.c: calls, errors, latencies and health, as a person or a script asks for them; the live view. */
+/* test_observe.c: calls, errors, latencies and health on the command line, and the live view. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ TEST(every_call_is_recorded_with_its_outcome) {
             "not_found: no memory '77'");
 }
 
-TEST(looking_at_the_store_is_no_call) {
+TEST(observation_commands_are_not_recorded) {
   STORE("Parsley grows in pots");
   OK("health");
   OK("metrics");
@@ -55,7 +55,7 @@ TEST(the_event_log_has_changes_reads_and_searches_and_no_calls) {
   CHECK_STR(jstr(events.v[0], "action"), "memory:write");
 }
 
-TEST(metrics_count_calls_and_errors_of_a_time) {
+TEST(metrics_count_calls_and_errors_of_a_period) {
   STORE("Parsley grows in pots");
   OK("search", "parsley");
   cli_day(2);
@@ -74,12 +74,12 @@ TEST(metrics_count_calls_and_errors_of_a_time) {
   CHECK(jnum(search, "p50_ms") > 0 && jnum(search, "p50_ms") <= jnum(search, "p95_ms"));
   CHECK(jnum(search, "p95_ms") <= jnum(search, "p99_ms") && jnum(search, "p99_ms") <= jnum(search, "max_ms"));
   CHECK(jnum(search, "avg_ms") <= jnum(search, "max_ms"));
-  CHECK(!jget(day, "process")); /* one call has no history */
+  CHECK(!jget(day, "process")); /* a single call has no history */
   REFUSED("usage", "metrics", "--hours", "0");
   REFUSED("usage", "metrics", "--hours", "721");
 }
 
-/* Durations that are known. */
+/* Durations are known. */
 TEST(metrics_give_the_quantiles_of_what_is_recorded) {
   OK("stats");
   sql_do("DELETE FROM tool_call");
@@ -87,7 +87,7 @@ TEST(metrics_give_the_quantiles_of_what_is_recorded) {
                " INSERT INTO tool_call (event_id, team, tool, op, project, source, at, duration_us) SELECT"
                " '0000' || (1000 + i) || '-0000-7000-8000-000000000000', 'default', 'x', 'x', '', 'x', %lld, i * 1000"
                " FROM n",
-               1772366400000LL)); /* 2026-03-01T12:00:00Z, where the clock of these tests stands */
+               1772366400000LL)); /* 2026-03-01T12:00:00Z, the fixed clock of these tests */
   yyjson_val *x = tool_in(jget(OK("metrics"), "tools"), "x");
   CHECK_INT(jint(x, "calls"), 1000);
   CHECK_NEAR(jnum(x, "avg_ms"), 500.5, 0.01);
@@ -101,7 +101,7 @@ TEST(errors_come_newest_first_and_without_secrets) {
   STORE("Parsley grows in pots");
   REFUSED("not_found", "get", "77");
   cli_day(1);
-  /* Put together here, so that no scanner takes this file for a leak. */
+  /* Assembled at run time, so that secret scanners do not flag this file. */
   const char *secret = textf("%s%s", "ghp_", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
   REFUSED("not_found", "get", secret);
   yyjson_val *r = OK("errors");
@@ -112,7 +112,7 @@ TEST(errors_come_newest_first_and_without_secrets) {
   CHECK_STR(jstr(r, "errors[1].source"), "cli");
   CHECK(!store_holds("aB3dE5fG7"));
   CHECK_INT(jint(OK("errors", "--limit", "1"), "count"), 1);
-  CHECK_INT(jint(OK("errors", "--process"), "count"), 0); /* this process has run no other call */
+  CHECK_INT(jint(OK("errors", "--process"), "count"), 0); /* this process has made no other call */
   REFUSED("usage", "errors", "--limit", "0");
 }
 
@@ -148,7 +148,7 @@ TEST(text_for_people) {
 
 /* ---- health ---- */
 
-TEST(health_says_what_there_is) {
+TEST(health_describes_server_and_store) {
   STORE("Parsley grows in pots");
   STORE("Quince jam needs an hour", "--defer-embedding");
   yyjson_val *r = OK("health");
@@ -169,7 +169,7 @@ TEST(health_does_not_wait_for_a_writer) {
   struct direct *holder = direct_open(cli_db());
   direct_lock(holder);
   struct run r = CAIRN("health", "--json");
-  CHECK_INT(r.exit_code, 0); /* a wait for the lock takes a minute, and proc_run() ends it before */
+  CHECK_INT(r.exit_code, 0); /* waiting for the lock would take a minute, and proc_run() times out first */
   direct_close(holder);
 }
 
@@ -183,7 +183,7 @@ TEST(health_does_not_wait_for_a_writer) {
   "\"capabilities\":{},\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}\n"                                     \
   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 
-TEST(calls_of_an_agent_are_in_the_log_and_get_the_session_of_its_boot) {
+TEST(calls_of_an_agent_are_recorded_with_the_session_of_its_boot) {
   struct run r =
       CAIRN_FED(STR(HELLO CALL("2", "memory_search", "{\"query\":\"x\"}") CALL("3", "memory_boot", "{}")), "mcp");
   CHECK_INT(r.exit_code, 0);
@@ -208,7 +208,7 @@ TEST(calls_of_an_agent_that_never_boots_are_recorded_too) {
 
 /* ---- the live view ---- */
 
-/* Characters, as far as each takes one column. */
+/* Counts characters, assuming one column each. */
 static size_t columns_of(struct str line) {
   size_t n = 0;
   for (size_t i = 0; i < line.n; i++)
@@ -216,7 +216,7 @@ static size_t columns_of(struct str line) {
   return n;
 }
 
-TEST(top_without_a_terminal_prints_one_picture) {
+TEST(top_without_a_terminal_prints_one_frame) {
   STORE("Parsley grows in pots", "--project", "garden");
   OK("search", "parsley");
   struct run r = CAIRN("top");
@@ -229,13 +229,13 @@ TEST(top_without_a_terminal_prints_one_picture) {
     CHECK(columns_of(line) <= 80);
   yyjson_val *v = OK("top");
   CHECK_INT(jint(v, "calls"), 2);
-  CHECK_NEAR(jnum(v, "calls_per_s"), 0.2, 1e-9); /* in ten seconds; the clock stands still */
+  CHECK_NEAR(jnum(v, "calls_per_s"), 0.2, 1e-9); /* 2 calls in ten seconds; the clock is fixed */
   CHECK_INT(jint(v, "memories"), 1);
   CHECK_STR(jstr(v, "events[0].action"), "memory:search");
   CHECK(!op_find(STR("session list")) || jget(v, "sessions"));
 }
 
-TEST(top_makes_stored_text_harmless) {
+TEST(top_escapes_stored_text) {
   STORE("Parsley grows in pots");
   CAIRN("search", "x", "--source", "evil\x1b[31m\x07source");
   struct run r = CAIRN("top");
@@ -251,8 +251,8 @@ TEST(top_creates_no_store) {
   REFUSED("usage", "top", "--minutes", "0");
 }
 
-/* On a terminal of 80 columns and 24 lines, until q. */
-TEST(top_on_a_terminal_is_drawn_until_q, .seconds = 30) {
+/* The terminal has 80 columns and 24 lines. */
+TEST(top_on_a_terminal_runs_until_q, .seconds = 30) {
   for (int i = 0; i < 40; i++)
     OK("search", textf("word%d", i));
   const char *command = textf("stty rows 24 cols 80; exec %s top", CAIRN_BIN);
@@ -261,10 +261,10 @@ TEST(top_on_a_terminal_is_drawn_until_q, .seconds = 30) {
                             command),
                .env = cli_env(), .timeout_ms = 20000);
   CHECK_INT(r.exit_code, 0);
-  CHECK(has(r.out, "\x1b[?1049h") && has(r.out, "\x1b[?1049l")); /* its own screen, and back */
-  CHECK(has(r.out, "\x1b[?25h"));                                /* the cursor is back */
+  CHECK(has(r.out, "\x1b[?1049h") && has(r.out, "\x1b[?1049l")); /* enters and leaves the alternate screen */
+  CHECK(has(r.out, "\x1b[?25h"));                                /* the cursor is visible again */
   CHECK(has(r.out, "memory:search"));
-  /* More than one picture, each within the screen. */
+  /* More than one frame, each within the screen. */
   size_t pictures = 0, at = 0, next;
   while ((next = str_find(r.out, STR("\x1b[H"), at)) != SIZE_MAX) {
     size_t end = str_find(r.out, STR("\x1b[J"), next), lines = 0;

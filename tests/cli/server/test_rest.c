@@ -1,5 +1,4 @@
-/* test_rest.c: /api/v1 of a real server, over the network: statuses, tags, cursors, and the document that describes it.
- */
+/* test_rest.c: /api/v1 of a real server: status codes, ETags, cursors and the OpenAPI document. */
 
 #include "support/serve.h"
 
@@ -9,7 +8,7 @@ struct reply {
   int status;
   struct answer answer;
   struct str body;
-  yyjson_val *json; /* NULL when the body is none */
+  yyjson_val *json; /* NULL without a JSON body */
 };
 
 static struct reply reply_of(struct answer a) {
@@ -22,7 +21,7 @@ static struct reply reply_of(struct answer a) {
 
 static struct str reply_header(const struct reply *r, const char *name) { return answer_header(&r->answer, name); }
 
-/* Headers as whole lines; a body is JSON unless one of them says otherwise. */
+/* Headers are complete lines. A body is sent as JSON unless a header says otherwise. */
 static const char *head_of(const char *const *parts, size_t n) {
   struct buf b = BUF(&memory);
   for (size_t i = 3; i < n; i++)
@@ -32,7 +31,7 @@ static const char *head_of(const char *const *parts, size_t n) {
   return b.n ? b.p : NULL;
 }
 
-/* method, target, body or NULL, then headers. */
+/* Parts: method, target, body or NULL, then headers. */
 static struct reply request(const struct serve *s, const char *const *parts, size_t n) {
   return reply_of(serve_do(s, parts[0], parts[1], head_of(parts, n), str_from(n > 2 ? parts[2] : NULL)));
 }
@@ -47,7 +46,7 @@ static void check_problem(const struct reply *r, int status, const char *part) {
   CHECK(jstr(r->json, "title").n > 0);
   if (!has(r->body, part))
     FAIL("'%s' is not in %.*s", part, STR_ARG(r->body));
-  /* What to do is said in requests; a command is for somebody at the machine of the store. */
+  /* Advice names requests. A command is useful only on the machine of the store. */
   struct str fix = json_str(r->json, "fix");
   if (fix.n && (has(fix, "cairn ") || has(fix, " --")) && !has(fix, "on the machine of the store"))
     FAIL("it speaks of the command line: %.*s", STR_ARG(fix));
@@ -59,7 +58,7 @@ static void check_problem(const struct reply *r, int status, const char *part) {
     check_problem(&reply_, (status), (part));                                                                          \
   } while (0)
 
-TEST(advice_is_given_in_requests, .seconds = 40) {
+TEST(advice_names_requests, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   PROBLEM(404, "GET /api/v1/memories and GET /api/v1/search show them", s, "GET", "/api/v1/memories/99");
   REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The nightly build takes 12 minutes\"}");
@@ -105,9 +104,9 @@ TEST(a_text_that_is_too_large_is_refused, .seconds = 40) {
   memset(text, 'x', 11 << 20);
   memcpy(text, "{\"text\":\"", 9);
   memcpy(text + (11 << 20) - 2, "\"}", 2);
-  PROBLEM(413, "", s, "POST", "/api/v1/memories", text); /* more than a request may hold */
+  PROBLEM(413, "", s, "POST", "/api/v1/memories", text); /* over the limit of a request */
   memcpy(text + (2 << 20), "\"}", 3);
-  PROBLEM(413, "too_large", s, "POST", "/api/v1/memories", text); /* more than a memory may hold */
+  PROBLEM(413, "too_large", s, "POST", "/api/v1/memories", text); /* over the limit of a memory */
   serve_stop(s);
 }
 
@@ -126,7 +125,7 @@ TEST(a_locked_store_says_when_to_try_again, .seconds = 40) {
   serve_stop(s);
 }
 
-TEST(tags_over_the_network, .seconds = 40) {
+TEST(etags_over_the_network, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   struct reply r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
   CHECK_INT(r.status, 201);
@@ -140,7 +139,7 @@ TEST(tags_over_the_network, .seconds = 40) {
   CHECK_INT(r.status, 200);
   CHECK_INT(r.body.n, 0);
   CHECK_STR(reply_header(&r, "ETag"), cstr(tag));
-  /* Reading does not change the tag; writing does, from any door. */
+  /* Reads do not change the ETag. Writes do, from any interface. */
   CHECK_INT(REQUEST(s, "GET", "/api/v1/memories/1", NULL, none).status, 304);
   OK("rate", "1", "up");
   r = REQUEST(s, "GET", "/api/v1/memories/1", NULL, none);
@@ -152,8 +151,8 @@ TEST(tags_over_the_network, .seconds = 40) {
   serve_stop(s);
 }
 
-/* Many clients have read the same version; one of them may change it. */
-TEST(of_many_changes_to_one_version_one_wins, .seconds = 60) {
+/* Many clients have read the same version, and only one may change it. */
+TEST(one_of_many_concurrent_changes_wins, .seconds = 60) {
   enum { CLIENTS = 8 };
   struct serve *s = serve_start(NULL);
   struct reply r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
@@ -186,7 +185,7 @@ static struct str next_of(const struct reply *r) {
   return end == SIZE_MAX ? STR_NONE : arena_dup(&memory, str_slice(link, 1, end));
 }
 
-TEST(a_walk_over_many_rows_loses_and_repeats_nothing, .seconds = 60) {
+TEST(paging_over_many_rows_loses_and_repeats_nothing, .seconds = 60) {
   enum { COUNT = 400, PAGE = 37 };
   bool seen[COUNT + 1] = {0};
   struct buf b = BUF(&memory);
@@ -211,7 +210,7 @@ TEST(a_walk_over_many_rows_loses_and_repeats_nothing, .seconds = 60) {
       break;
     CHECK(has(next, cstr(jstr(r.json, "next_cursor"))));
     at = cstr(next);
-    /* What comes and goes meanwhile does not move the walk: a new one, and one that was seen already. */
+    /* Rows inserted or deleted meanwhile do not shift the pages: a new one, and one that was already returned. */
     REQUEST(s, "POST", "/api/v1/memories",
             textf("{\"text\":\"Latecomer number %d is v%d\",\"defer_embedding\":true,\"tags\":[\"a b&c\"]}", pages,
                   pages * pages));
@@ -243,7 +242,7 @@ TEST(knowledge_of_a_project, .seconds = 40) {
 
 /* ---- the document ---- */
 
-/* {id} becomes a name that nothing has. */
+/* Replaces {id} with a name that does not exist. */
 static const char *filled(struct str path) {
   struct buf b = BUF(&memory);
   bool inside = false;
@@ -277,7 +276,7 @@ TEST(every_route_of_the_document_answers, .seconds = 60) {
       CHECK(r.status != 405);
       if (has(r.body, "no such path"))
         FAIL("%s %s: %.*s", name, target, STR_ARG(r.body));
-      /* and with a status that the document speaks of */
+      /* the document lists this status */
       if (!yyjson_obj_get(yyjson_obj_get(operation, "responses"), textf("%d", r.status)))
         FAIL("%s %s: status %d is not in the document: %.*s", name, target, r.status, STR_ARG(r.body));
       count++;

@@ -1,5 +1,4 @@
-/* test_sandbox.c: servers with an attacker's code inside them: in the sandbox it gets nowhere, outside of it
- * everywhere. */
+/* test_sandbox.c: servers running an attacker's code. Its actions fail in the sandbox and succeed without it. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sys/socket.h>
@@ -20,7 +19,7 @@
 static const char *const tries[] = {
     "read a file: ", "write a file: ", "make a file: ", "go out: ", "start a program: ", "signal the parent: "};
 
-/* Something outside of the store's folder, which is that of the test. */
+/* A file outside the store's folder. The store is in the test's folder. */
 static const char *foreign_file(void) {
   const char *folder = textf("%s-outside", test_dir());
   CHECK(mkdir(folder, 0700) == 0);
@@ -56,7 +55,7 @@ static const char *inject(const char *file) {
 
 static void check_report(const char *path, bool fenced) {
   while (access(path, F_OK) != 0)
-    usleep(1000); /* the test's time limit is the limit */
+    usleep(1000); /* bounded only by the test's time limit */
   struct str text = file_read(path);
   for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
     size_t at = str_find(text, str_from(tries[i]), 0);
@@ -67,7 +66,7 @@ static void check_report(const char *path, bool fenced) {
   }
 }
 
-/* With a store in a file: one on a server needs the network, and leaves it open to such code. */
+/* Only for stores in a file. A store on a database server needs the network, which is then open to such code too. */
 static void attack_mcp(const char *mode) {
   const char *file = foreign_file(), *report = inject(file);
   struct run r = CAIRN_FED(STR(TALK("\"name\":\"memory_remember\",\"arguments\":{\"text\":\"" MARK "\"}")), "mcp",
@@ -78,8 +77,8 @@ static void attack_mcp(const char *mode) {
   remove_foreign(file);
 }
 
-TEST(code_inside_mcp_gets_nowhere, .only = TEST_ON_SQLITE) { attack_mcp("on"); }
-TEST(code_inside_mcp_gets_everywhere_without_the_sandbox, .only = TEST_ON_SQLITE) { attack_mcp("off"); }
+TEST(the_sandbox_stops_code_inside_mcp, .only = TEST_ON_SQLITE) { attack_mcp("on"); }
+TEST(without_the_sandbox_code_inside_mcp_succeeds, .only = TEST_ON_SQLITE) { attack_mcp("off"); }
 
 static void attack_serve(const char *mode, const char *const *args) {
   const char *file = foreign_file(), *report = inject(file);
@@ -92,13 +91,13 @@ static void attack_serve(const char *mode, const char *const *args) {
   remove_foreign(file);
 }
 
-TEST(code_inside_serve_gets_nowhere, .only = TEST_ON_SQLITE) { attack_serve("on", ARGS("--sandbox", "on")); }
-TEST(code_inside_serve_gets_nowhere_on_a_socket, .only = TEST_ON_SQLITE) {
+TEST(the_sandbox_stops_code_inside_serve, .only = TEST_ON_SQLITE) { attack_serve("on", ARGS("--sandbox", "on")); }
+TEST(the_sandbox_stops_code_inside_serve_on_a_socket, .only = TEST_ON_SQLITE) {
   const char *socket = path_join(NULL, "s");
   attack_serve("on", ARGS("--socket", socket));
-  CHECK(access(socket, F_OK) != 0); /* it is removed, nevertheless */
+  CHECK(access(socket, F_OK) != 0); /* the socket file is still removed */
 }
-TEST(code_inside_serve_gets_everywhere_without_the_sandbox, .only = TEST_ON_SQLITE) {
+TEST(without_the_sandbox_code_inside_serve_succeeds, .only = TEST_ON_SQLITE) {
   attack_serve("off", ARGS("--sandbox", "off"));
 }
 
@@ -132,7 +131,7 @@ TEST(the_switch_is_an_option_a_variable_and_a_setting) {
   CHECK_STR(MCP_WITH("--config", path_join(NULL, "c.toml")), "off");
 }
 
-TEST(the_store_has_no_say_in_it) {
+TEST(the_store_cannot_turn_off_the_sandbox) {
   OK("stats");
   REFUSED("refused", "config", "sandbox", "off");
   REFUSED("refused", "config", "sandbox.paths", "/");
@@ -141,8 +140,8 @@ TEST(the_store_has_no_say_in_it) {
   CHECK_STR(jstr(OK("config", "sandbox"), "origin"), "default");
 }
 
-/* Where a restarted server would open its sandbox, or send texts to. */
-TEST(an_agent_moves_no_places) {
+/* These paths and URLs decide what the sandbox of a restarted server opens, and where texts are sent. */
+TEST(an_agent_cannot_change_paths_and_urls) {
   static const char *const names[] = {"files.root",   "files.memory_path", "files.sessions_path", "embedder",
                                       "embedder.url", "embedder.file",     "embedder.key_env"};
   static const char *const values[] = {"/tmp/x", "/tmp/x.md", "/tmp/x", "ollama", "http://evil.example",
@@ -173,7 +172,7 @@ static void remove_page(const char *folder) {
   CHECK(rmdir(folder) == 0);
 }
 
-/* A running server that has shaken hands. */
+/* A running server after the handshake. */
 static struct proc *mcp_start(const char *option, const char *value) {
   struct str line;
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--profile", "full", option, value), .env = cli_env(),
@@ -194,8 +193,8 @@ static struct str sync_by(struct proc *p, const char *project) {
 
 static void end(struct proc *p) { CHECK_INT(proc_wait(p).exit_code, 0); }
 
-/* What is known at the start can be used; what comes later is said to need a new one. */
-TEST(pages_elsewhere_are_reached_when_they_were_known) {
+/* Folders known at startup can be used. Those set later need a restart, and the message says so. */
+TEST(pages_outside_the_store_are_reachable_if_set_at_startup) {
   const char *known = folder_beside("known"), *later = folder_beside("later");
   OK("remember", "The build machine has 64 cores", "--project", "p");
   OK("sync", "--path", path_join(known, "MEMORY.md"), "--project", "p");
@@ -216,7 +215,7 @@ TEST(pages_elsewhere_are_reached_when_they_were_known) {
   remove_page(later);
 }
 
-TEST(further_places_are_named_by_a_setting) {
+TEST(a_setting_allows_more_folders) {
   const char *folder = folder_beside("named");
   OK("remember", "The build machine has 64 cores", "--project", "p");
   struct proc *p = mcp_start("--set", textf("sandbox.paths=/nothing/here:%s", folder));

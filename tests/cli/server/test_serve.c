@@ -1,4 +1,4 @@
-/* test_serve.c: the HTTP server as its clients see it: good ones, foreign ones, slow ones, broken ones. */
+/* test_serve.c: the HTTP server with well-behaved, cross-origin, slow and broken clients. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -35,7 +35,7 @@ TEST(a_foreign_host_or_origin_is_403_on_every_route) {
   serve_stop(s);
 }
 
-TEST(nobody_is_told_that_other_sites_may_read) {
+TEST(no_cors_headers_are_sent) {
   struct serve *s = serve_start(NULL);
   struct answer a = serve_do(s, "OPTIONS", "/mcp", "Origin: http://localhost:3000\r\n", STR_NONE);
   CHECK_INT(a.status, 204);
@@ -67,7 +67,7 @@ TEST(alive_and_ready) {
   serve_stop(s);
 }
 
-TEST(what_is_no_store_is_said_at_the_start, .only = TEST_ON_SQLITE) {
+TEST(a_file_that_is_not_a_store_is_reported_at_startup, .only = TEST_ON_SQLITE) {
   file_write(cli_db(), STR("this is no store, and never was one; it is only here to be refused"));
   struct run r = CAIRN("serve", "--port", "0");
   CHECK_INT(r.exit_code, 9);
@@ -103,7 +103,7 @@ TEST(pipelined_requests_are_answered_in_order) {
   serve_stop(s);
 }
 
-TEST(garbage_behind_a_request_ends_the_connection) {
+TEST(garbage_after_a_request_ends_the_connection) {
   struct serve *s = serve_start(NULL);
   static const char *const garbage[] = {
       "\x16\x03\x01\x02\x01\x01\xfc\x03\x03 \r\n\r\n",
@@ -164,7 +164,7 @@ TEST(a_body_over_10_mb_is_413, .seconds = 40) {
   char *big = arena_alloc(&a, size);
   memset(big, ' ', size);
   CHECK_INT(serve_do(s, "POST", "/mcp", "Content-Type: application/json\r\n", (struct str){big, size}).status, 413);
-  /* In chunks, without a length. */
+  /* Chunked, without Content-Length. */
   struct wire *w = wire_open(s);
   wire_send(w, request_text("POST", "/mcp", "Transfer-Encoding: chunked\r\n", STR_NONE));
   for (int i = 0; i < 11; i++) {
@@ -174,17 +174,17 @@ TEST(a_body_over_10_mb_is_413, .seconds = 40) {
   }
   wire_send(w, STR("0\r\n\r\n"));
   CHECK_INT(wire_answer(w, false).status, 413);
-  /* The connection is still good. */
+  /* The connection is still usable. */
   wire_send(w, request_text("GET", "/healthz", NULL, STR_NONE));
   CHECK_INT(wire_answer(w, false).status, 200);
   wire_close(w);
-  /* Who asks before sending is told at once. */
+  /* Expect: 100-continue is refused before the body is sent. */
   w = wire_open(s);
   wire_send(w,
             STR("POST /mcp HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 20000000\r\n\r\n"));
   CHECK_INT(wire_answer(w, false).status, 413);
   wire_close(w);
-  /* 10 MB are still read, and then it is the content that counts. */
+  /* 10 MB are read. The status is that of the content. */
   CHECK_INT(serve_do(s, "POST", "/mcp", "Content-Type: application/json\r\n", (struct str){big, 10 << 20}).status, 400);
   arena_release(&a);
   serve_stop(s);
@@ -203,13 +203,13 @@ TEST(expect_continue_is_answered) {
 
 /* ---- slow and silent clients ---- */
 
-TEST(slow_clients_hold_up_nobody) {
+TEST(slow_clients_do_not_block_others) {
   struct serve *s = serve_start(NULL);
   struct wire *slow[40];
   struct str text = request_text("GET", "/readyz", NULL, STR_NONE);
   for (size_t i = 0; i < ARRAY_LEN(slow); i++) {
     slow[i] = wire_open(s);
-    wire_send(slow[i], str_slice(text, 0, i % 2 ? 0 : 10)); /* half of them say nothing at all */
+    wire_send(slow[i], str_slice(text, 0, i % 2 ? 0 : 10)); /* half of them send nothing */
   }
   for (size_t at = 10; at < text.n; at++) {
     for (size_t i = 0; i < ARRAY_LEN(slow); i += 2)
@@ -223,7 +223,7 @@ TEST(slow_clients_hold_up_nobody) {
   serve_stop(s);
 }
 
-TEST(a_client_that_stops_reading_holds_up_nobody) {
+TEST(a_client_that_stops_reading_does_not_block_others) {
   struct serve *s = serve_start(NULL);
   struct wire *deaf = wire_open(s);
   for (int i = 0; i < 100; i++) {
@@ -231,7 +231,7 @@ TEST(a_client_that_stops_reading_holds_up_nobody) {
     (void)!send(deaf->fd, text.p, text.n, MSG_NOSIGNAL | MSG_DONTWAIT);
   }
   CHECK_INT(serve_get(s, "/readyz").status, 200);
-  serve_stop(s); /* and it does not wait for it for ever */
+  serve_stop(s); /* and it does not wait for the client forever */
   wire_close(deaf);
 }
 
@@ -264,7 +264,7 @@ TEST(a_thousand_idle_streams, .seconds = 60, .slow = true) {
   files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
   setrlimit(RLIMIT_NOFILE, &files);
   if (files.rlim_cur < MANY_STREAMS + 200)
-    return; /* this machine does not allow it */
+    return; /* not allowed on this machine */
   struct serve *s = serve_start(NULL);
   static struct wire *streams[MANY_STREAMS];
   struct str text = request_text("GET", "/events?action=memory:write", NULL, STR_NONE);
@@ -284,7 +284,7 @@ TEST(a_thousand_idle_streams, .seconds = 60, .slow = true) {
   }
   for (size_t i = 0; i < MANY_STREAMS; i++)
     wire_close(streams[i]);
-  /* The server notices that they have gone though it has nothing to say to them. */
+  /* The server notices closed connections even when it has nothing to send. */
   for (int i = 0; i < 100 * test_slowness() && open_files(s) > 100; i++)
     usleep(100000);
   CHECK(open_files(s) <= 100);
@@ -293,7 +293,7 @@ TEST(a_thousand_idle_streams, .seconds = 60, .slow = true) {
 
 /* ---- events ---- */
 
-TEST(events_begin_where_the_client_stopped) {
+TEST(events_resume_after_the_last_event_id) {
   OK("remember", "The build needs two hours on the old machine", "--project", "x");
   OK("remember", "Releases are tagged by the release manager alone", "--project", "x");
   struct serve *s = serve_start(NULL);
@@ -321,9 +321,9 @@ TEST(events_begin_where_the_client_stopped) {
   serve_stop(s);
 }
 
-/* ---- where it listens ---- */
+/* ---- addresses ---- */
 
-TEST(a_socket_file_for_this_user_alone) {
+TEST(a_socket_file_is_private) {
   const char *path = path_join(NULL, "cairn.sock");
   struct serve *s = serve_start(ARGS("--socket", path));
   CHECK_STR(str_from(serve_address(s)), path);
@@ -338,7 +338,7 @@ TEST(a_socket_file_for_this_user_alone) {
   CHECK(stat(path, &st) != 0);
 }
 
-TEST(a_socket_left_behind_is_taken_over) {
+TEST(a_stale_socket_file_is_replaced) {
   const char *path = path_join(NULL, "cairn.sock");
   struct serve *s = serve_start(ARGS("--socket", path));
   kill(serve_pid(s), SIGKILL);
@@ -352,7 +352,7 @@ TEST(a_socket_left_behind_is_taken_over) {
   CHECK_STR(file_read(path), "a file");
 }
 
-TEST(a_port_in_use_is_said_so) {
+TEST(a_port_in_use_is_reported) {
   struct serve *s = serve_start(NULL);
   struct run r = CAIRN("serve", "--port", textf("%d", serve_port(s)));
   CHECK_INT(r.exit_code, 5);
@@ -361,7 +361,7 @@ TEST(a_port_in_use_is_said_so) {
   serve_stop(s);
 }
 
-TEST(in_the_clear_only_this_machine_is_listened_to) {
+TEST(plain_http_listens_only_on_loopback) {
   static const char *const hosts[] = {"0.0.0.0", "::", "192.168.1.1", "example.org", "*"};
   for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
     test_note("%s", hosts[i]);
@@ -374,7 +374,7 @@ TEST(in_the_clear_only_this_machine_is_listened_to) {
   CHECK_INT(CAIRN("serve", "--profile", "nonsense").exit_code, 2);
 }
 
-TEST(it_ends_in_order) {
+TEST(shutdown_is_graceful) {
   struct serve *s = serve_start(NULL);
   struct wire *stream = wire_open(s), *idle = wire_open(s);
   wire_send(stream, request_text("GET", "/events", NULL, STR_NONE));

@@ -1,4 +1,4 @@
-/* test_token_http.c: bearers of tokens through the doors of a server: no further than their tokens reach. */
+/* test_token_http.c: limits of a token over HTTP: project, read-only, profile, sessions, revocation, expiry. */
 #include "support/serve.h"
 
 #define META                                                                                                           \
@@ -40,7 +40,7 @@ static int legacy(const struct serve *s, const char *t, const char *method, cons
       .status;
 }
 
-TEST(a_token_of_a_project_stays_there) {
+TEST(a_token_is_limited_to_its_project) {
   STORE("The beta launch is in May", "--project", "beta", "--key", "launch");
   STORE("The alpha build runs on nine machines", "--project", "alpha");
   const char *one = token("one", ARGS("--project", "alpha")),
@@ -82,7 +82,7 @@ TEST(a_token_of_a_project_stays_there) {
             1);
 }
 
-TEST(a_token_that_only_reads) {
+TEST(a_read_only_token) {
   STORE("The build runs on nine machines", "--project", "");
   const char *t = token("reader", ARGS("--read"));
   struct serve *s = serve_start(NULL);
@@ -100,7 +100,7 @@ TEST(a_token_that_only_reads) {
   CHECK_INT(sql_number("SELECT count(*) FROM session"), 0);
 }
 
-TEST(a_profile_of_a_token_holds_by_every_path) {
+TEST(the_profile_of_a_token_applies_to_every_route) {
   const char *t = token("graph", ARGS("--profile", "graph")), *any = token("any", NULL);
   struct serve *s = serve_start(NULL);
   CHECK(has(mcp(s, t, "/mcp", "tools/list").body, "read_graph"));
@@ -112,7 +112,7 @@ TEST(a_profile_of_a_token_holds_by_every_path) {
   serve_stop(s);
 }
 
-TEST(a_session_of_mcp_is_of_its_token) {
+TEST(an_mcp_session_belongs_to_its_token) {
   const char *one = token("one", NULL), *two = token("two", NULL);
   struct serve *s = serve_start(NULL);
   struct answer a =
@@ -121,7 +121,7 @@ TEST(a_session_of_mcp_is_of_its_token) {
                    "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"));
   const char *id = cstr(answer_header(&a, "Mcp-Session-Id"));
   CHECK(id[0]);
-  /* Its stream, cut off: who comes back with the id of its last event gets what came since. */
+  /* Its stream is cut off. A client that resumes with the last event id gets the events since then. */
   struct wire *w = wire_open(s);
   struct sse e;
   wire_send(w, request_text("GET", "/mcp",
@@ -147,7 +147,7 @@ TEST(a_session_of_mcp_is_of_its_token) {
   serve_stop(s);
 }
 
-TEST(tokens_are_made_and_revoked_by_an_admin_s) {
+TEST(admin_tokens_add_and_revoke_tokens) {
   const char *admin = token("admin", NULL), *project = token("project", ARGS("--project", "alpha"));
   struct serve *s = serve_start(NULL);
   CHECK_INT(status(s, project, "POST", "/api/v1/tokens", "{\"name\":\"x\"}"), 403);
@@ -172,7 +172,7 @@ TEST(tokens_are_made_and_revoked_by_an_admin_s) {
 
 /* ---- the end of a token ---- */
 
-enum { SOON_MS = 10000 }; /* a limit, nothing that is waited for */
+enum { SOON_MS = 10000 }; /* an upper limit, not a delay */
 
 static struct wire *open_stream(const struct serve *s, const char *method, const char *path, const char *headers,
                                 struct str body) {
@@ -237,10 +237,10 @@ TEST(streams_end_with_their_token, .seconds = 40) {
   CHECK_INT(legacy(s, one, "POST", session, ""), 401);
   CHECK_INT(legacy(s, one, "GET", session, ""), 401);
   CHECK_INT(legacy(s, two, "POST", session, ""), 404);
-  /* Whoever has nothing to do with it goes on. */
+  /* Streams of other tokens go on. */
   STORE("Only one of them hears of the second");
   CHECK(sse_next(stays, SOON_MS, &e));
-  CHECK(sse_next(listens, SOON_MS, &e)); /* what it was told at its beginning */
+  CHECK(sse_next(listens, SOON_MS, &e)); /* the first message of the stream */
   CHECK(!listens->ended && !stays->ended);
   wire_close(stays);
   wire_close(listens);
@@ -261,7 +261,7 @@ TEST(a_listen_that_ends_with_its_token_is_answered) {
   serve_stop(s);
 }
 
-/* The first token that lives long enough to open a stream sees it end. */
+/* Retries until a token lives long enough to open a stream, then sees the stream end. */
 TEST(a_stream_ends_when_its_token_expires, .seconds = 60) {
   cli_set("CAIRN_NOW");
   struct serve *s = serve_start(NULL);
@@ -281,8 +281,8 @@ TEST(a_stream_ends_when_its_token_expires, .seconds = 60) {
   serve_stop(s);
 }
 
-/* The backup knows nothing of the token. */
-TEST(a_stream_ends_when_a_restore_takes_its_token_away, .seconds = 40) {
+/* The backup does not contain the token. */
+TEST(a_stream_ends_when_a_restore_removes_its_token, .seconds = 40) {
   const char *backup = path_join(NULL, "backup.db"), *stays = token("stays", NULL);
   OK("backup", backup);
   const char *t = token("new", NULL);
@@ -303,8 +303,8 @@ TEST(a_stream_ends_when_a_restore_takes_its_token_away, .seconds = 40) {
   serve_stop(s);
 }
 
-/* A name may be given anew: the session of the former bearer stays closed. */
-TEST(a_session_is_of_one_token_not_of_its_name) {
+/* A name may be reused. The session of the earlier token stays closed. */
+TEST(a_session_belongs_to_a_token_not_to_its_name) {
   const char *first = token("bot", NULL);
   struct serve *s = serve_start(NULL);
   const char *session = initialize(s, first);

@@ -1,5 +1,4 @@
-/* test_two_servers.c: what stands beside a store's server: a pooler before it, a replica behind it that is read, and
- * takes over. */
+/* test_two_servers.c: a store behind a connection pooler, and on a server with a replica: reads and failover. */
 #include "base/os/clock.h"
 #include "support/cli.h"
 #include "support/own_server.h"
@@ -11,7 +10,7 @@ static void use(const char *url) { cli_set(textf("CAIRN_DB=%s", url)); }
 
 static bool in_time(int64_t since) { return clock_ticks_us() - since < (int64_t)WAIT_MS * 1000 * test_slowness(); }
 
-/* Until the list has so many. */
+/* Waits until the list has `want` memories. */
 static void wait_for_count(int64_t want) {
   int64_t since = clock_ticks_us();
   while (jint(OK("list"), "count") != want)
@@ -42,7 +41,7 @@ static struct answer post(const struct serve *s, const char *text) {
 /* ---- a pooler ---- */
 
 /* One connection for two teams, several processes and a server. */
-TEST(everything_works_through_a_pooler_of_transactions, .seconds = 90, .only = TEST_ON_POSTGRES) {
+TEST(everything_works_through_a_transaction_pooler, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start(false);
   own_server_database("pooled", true);
   use(own_server_at(own_server_pooler("transaction", 1), "pooled"));
@@ -78,7 +77,7 @@ TEST(everything_works_through_a_pooler_of_transactions, .seconds = 90, .only = T
 
 /* ---- a replica ---- */
 
-TEST(a_standby_is_read_and_becomes_the_one_that_is_written, .seconds = 90, .only = TEST_ON_POSTGRES) {
+TEST(a_standby_is_readable_and_can_be_promoted, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start(true);
   const char *primary = own_server_database("store", true);
   use(primary);
@@ -103,7 +102,7 @@ TEST(a_standby_is_read_and_becomes_the_one_that_is_written, .seconds = 90, .only
   CHECK_INT(serve_get(s, "/api/v1/memories").status, 200);
   own_server_crash();
   own_server_promote();
-  CHECK_INT(post(s, "The ferry leaves at seven").status, 201); /* on the connections that it had */
+  CHECK_INT(post(s, "The ferry leaves at seven").status, 201); /* on its existing connections */
   next_is(w, "ferry");
   OK("remember", "The pier was built from oak in 1893");
   next_is(w, "oak");
@@ -114,7 +113,8 @@ TEST(a_standby_is_read_and_becomes_the_one_that_is_written, .seconds = 90, .only
 
 enum { WRITERS = 6 };
 
-/* The address names both; whoever takes writes is found. What was acknowledged before, during and after is there. */
+/* The address names both servers, and the writable one is found. Writes acknowledged before, during and after the
+ * failover are there. */
 TEST(acknowledged_writes_survive_a_failover, .seconds = 120, .only = TEST_ON_POSTGRES) {
   own_server_start(true);
   const char *primary = own_server_database("store", true), *host = strchr(primary, '@') + 1;
@@ -130,7 +130,7 @@ TEST(acknowledged_writes_survive_a_failover, .seconds = 120, .only = TEST_ON_POS
   struct serve *s = serve_start(NULL);
   CHECK_INT(post(s, "The harbour has 3 cranes").status, 201);
   struct proc *p[WRITERS];
-  for (int i = 0; i < WRITERS; i++) /* at least one of them is in the middle of something */
+  for (int i = 0; i < WRITERS; i++) /* at least one of them is busy */
     p[i] = proc_start(.argv = ARGS(CAIRN_BIN, "--json", "remember", textf("Writer %c was here", 'a' + i)),
                       .env = cli_env(), .timeout_ms = WAIT_MS);
   own_server_crash();

@@ -1,5 +1,5 @@
-/* test_backup.c: backups with transcripts, from outside: whatever is lost, grows, goes another way, is damaged or
- * killed in between, no message is lost. */
+/* test_backup.c: backup and restore of transcripts: no message is lost if files are missing, have grown, diverged or
+ * are damaged, or if the program is killed. */
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ static const char *files(void) { return cli_side(".files"); }
 
 static bool there(const char *path) { return access(path, F_OK) == 0; }
 
-/* Every transcript with its hash; neither locks nor the index. */
+/* All transcripts with their hashes, without lock files and the index. */
 static struct str all_files(void) {
   return shell(
       textf("mkdir -p '%s' && cd '%s' && find . -name '*.jsonl' -o -name '*.torn' | LC_ALL=C sort | xargs -r sha256sum",
@@ -37,9 +37,9 @@ static int64_t messages_of(const char *session) {
   return jint(OK("transcript", "read", session, "--archived"), "count");
 }
 
-/* ---- there and back ---- */
+/* ---- backup and restore ---- */
 
-TEST(transcripts_of_all_teams_come_back_as_they_were, .seconds = 60) {
+TEST(transcripts_of_all_teams_are_restored_unchanged, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   for (int i = 0; i < 20; i++)
     say("talk", textf("message %d", i));
@@ -64,7 +64,7 @@ TEST(transcripts_of_all_teams_come_back_as_they_were, .seconds = 60) {
   CHECK_INT(jint(r, "transcripts.restored"), 4);
   CHECK_INT(jlen(r, "transcripts.diverged"), 0);
   CHECK_STR(all_files(), cstr(before));
-  CHECK_INT(messages_of("talk"), 22); /* with the summary */
+  CHECK_INT(messages_of("talk"), 22); /* including the summary */
   CHECK(jbool(OK("transcript", "read", "old"), "archived"));
   r = OK("restore", backup, "--confirm");
   CHECK_INT(jint(r, "transcripts.kept"), 4);
@@ -102,8 +102,8 @@ TEST(a_store_without_transcripts_has_a_backup_of_one_file) {
   CHECK_INT(jint(r, "transcripts.restored"), 0);
 }
 
-/* As older programs made them: nothing is said about transcripts, and those that are here stay. */
-TEST(a_backup_from_before_restores_as_it_did) {
+/* Backups of older versions record nothing about transcripts. Existing transcripts are kept. */
+TEST(a_backup_of_an_older_version_is_restored) {
   const char *backup = path_join(NULL, "b.db");
   STORE("The harbour has four cranes");
   OK("backup", backup);
@@ -118,9 +118,9 @@ TEST(a_backup_from_before_restores_as_it_did) {
   CHECK(has(shown.out, "the backup has no transcripts"));
 }
 
-/* ---- what has changed meanwhile ---- */
+/* ---- changes since the backup ---- */
 
-TEST(what_has_grown_since_is_not_shortened, .seconds = 60) {
+TEST(a_transcript_that_has_grown_is_not_truncated, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   for (int i = 0; i < 10; i++)
     say("talk", textf("message %d", i));
@@ -142,7 +142,7 @@ TEST(what_has_grown_since_is_not_shortened, .seconds = 60) {
   CHECK_INT(jint(OK("transcript", "list", "--archived"), "total"), 4);
 }
 
-TEST(what_is_shorter_here_gets_what_is_missing, .seconds = 60) {
+TEST(a_shorter_transcript_is_extended, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   for (int i = 0; i < 6; i++)
     say("talk", textf("message %d", i));
@@ -162,7 +162,7 @@ TEST(what_is_shorter_here_gets_what_is_missing, .seconds = 60) {
   CHECK_INT(jint(OK("transcript", "list"), "sessions[0].messages"), 12);
 }
 
-TEST(what_goes_another_way_is_kept_beside, .seconds = 60) {
+TEST(a_diverged_transcript_is_kept_beside_the_restored_one, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   say("talk", "the beginning");
   (void)shell(textf("cp -r '%s' early", files()));
@@ -186,9 +186,8 @@ TEST(what_goes_another_way_is_kept_beside, .seconds = 60) {
 
 /* ---- bad archives ---- */
 
-/* The first byte of the first message. */
-/* Of a session that was compacted, somebody has lost the originals: what is left is no less worth for that. */
-TEST(a_summary_that_stands_alone_is_not_overwritten, .seconds = 60) {
+/* The archived originals of a compacted session are lost. Its summary must survive the restore. */
+TEST(a_summary_without_its_originals_is_not_overwritten, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   const char *folder = textf("%s/default/admin/sessions", files());
   for (int i = 0; i < 5; i++)
@@ -207,6 +206,7 @@ TEST(a_summary_that_stands_alone_is_not_overwritten, .seconds = 60) {
   CHECK_STR(file_read(textf("%s/talk.jsonl", folder)), cstr(text));
 }
 
+/* Flips a bit of the first message. */
 static void spoil(const char *archive) {
   struct str text = file_read(archive);
   size_t at = str_find(text, STR("{\"id\""), 0);
@@ -215,7 +215,7 @@ static void spoil(const char *archive) {
   file_write(archive, text);
 }
 
-TEST(an_archive_that_is_not_right_changes_nothing, .seconds = 60) {
+TEST(a_damaged_archive_changes_nothing, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db"), *other = path_join(NULL, "c.db");
   const char *archive = textf("%s.transcripts", backup);
   say("talk", "the first message, that is long enough to be spoilt");
@@ -262,7 +262,7 @@ static bool any_file(const char *pattern) {
   return any;
 }
 
-/* The name is taken while the backup waits for a session: it was free when the backup began. */
+/* Creates the file `taken` while the backup waits for a session's lock; the name was free when the backup began. */
 static void taken_meanwhile(const char *backup, const char *taken) {
   int lock = open(textf("%s/default/admin/sessions/talk.lock", files()), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   CHECK(lock >= 0 && flock(lock, LOCK_EX) == 0);
@@ -279,7 +279,7 @@ static void taken_meanwhile(const char *backup, const char *taken) {
   CHECK(!any_file(textf("%s*", backup)));
 }
 
-TEST(a_backup_takes_no_name_that_somebody_took_meanwhile, .seconds = 60) {
+TEST(a_backup_overwrites_no_file_created_meanwhile, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   say("talk", "hello");
   taken_meanwhile(backup, backup);
@@ -287,7 +287,7 @@ TEST(a_backup_takes_no_name_that_somebody_took_meanwhile, .seconds = 60) {
   OK("backup", backup);
 }
 
-TEST(an_unfinished_restore_is_told_by_doctor) {
+TEST(doctor_reports_an_unfinished_restore) {
   say("talk", "hello");
   OK("backup", path_join(NULL, "b.db"));
   CHECK_HEALTHY();
@@ -298,9 +298,9 @@ TEST(an_unfinished_restore_is_told_by_doctor) {
   CHECK_HEALTHY();
 }
 
-/* ---- automatic ones ---- */
+/* ---- automatic backups ---- */
 
-TEST(archives_go_with_the_backups_that_go, .seconds = 60) {
+TEST(archives_are_deleted_with_their_backups, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   int64_t id = STORE("Every backup holds this one");
   say("talk", "hello");
@@ -323,7 +323,7 @@ TEST(archives_go_with_the_backups_that_go, .seconds = 60) {
   CHECK_INT(messages_of("talk"), 1);
 }
 
-/* What is brought back is not one of those that are tidied away, until all of it is here. */
+/* A backup that is being restored is not pruned until the restore is complete. */
 TEST(the_oldest_automatic_backup_can_be_restored, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   const char *oldest = NULL;
@@ -341,7 +341,7 @@ TEST(the_oldest_automatic_backup_can_be_restored, .seconds = 60) {
   REFUSED("not_found", "restore", oldest, "--confirm");
   CHECK(there(oldest));
   CHECK_INT(rename(aside, archive), 0);
-  file_write(files(), STR("in the way")); /* the store comes back, its transcripts cannot */
+  file_write(files(), STR("in the way")); /* the store is restored, its transcripts cannot be */
   struct run failed = CAIRN("restore", oldest, "--confirm");
   CHECK(failed.exit_code != 0);
   CHECK(has(failed.err, "its transcripts are not yet"));
@@ -350,12 +350,12 @@ TEST(the_oldest_automatic_backup_can_be_restored, .seconds = 60) {
   yyjson_val *r = OK("restore", oldest, "--confirm");
   CHECK_INT(jint(r, "transcripts.restored"), 1);
   CHECK_INT(messages_of("talk"), 1);
-  CHECK(!there(oldest) && !there(archive)); /* more than seven newer ones are there now */
+  CHECK(!there(oldest) && !there(archive)); /* there are more than seven newer ones now */
   CHECK_INT(stat(cstr(jstr(r, "safety_backup")), &sb), 0);
 }
 
-/* Killed between the names of the two files: nobody would ever find the archive. */
-TEST(an_archive_without_its_backup_goes_after_a_day, .seconds = 60) {
+/* As if killed after naming the archive and before naming the backup. Nothing else refers to the archive. */
+TEST(an_archive_without_its_backup_is_deleted_after_a_day, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   const char *archives[2];
   say("talk", "hello");
@@ -377,10 +377,10 @@ TEST(an_archive_without_its_backup_goes_after_a_day, .seconds = 60) {
   CHECK(there(cstr(jstr(r, "transcripts.file"))));
 }
 
-/* ---- folders that cannot be read ---- */
+/* ---- unreadable folders ---- */
 
-/* A link to itself can be read by nobody, whatever rights they have. */
-TEST(a_folder_that_cannot_be_read_is_no_empty_one, .seconds = 60) {
+/* A symlink to itself cannot be read with any permissions, not even by root. */
+TEST(an_unreadable_folder_is_not_treated_as_empty, .seconds = 60) {
   static const char *const places[] = {"default/admin/sessions/archive", "default/admin/sessions", "default", ""};
   say("talk", "hello");
   for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -397,10 +397,10 @@ TEST(a_folder_that_cannot_be_read_is_no_empty_one, .seconds = 60) {
   CHECK_STR(shell("ls | grep part || true"), "");
 }
 
-/* ---- while others write, and when it is killed ---- */
+/* ---- concurrent writers and kills ---- */
 
-/* What was acknowledged before the backup began is in it, and it ends with a whole line. */
-TEST(a_backup_while_others_append_holds_what_was_acknowledged, .seconds = 60) {
+/* The backup contains everything acknowledged before it began, and ends with a complete line. */
+TEST(a_backup_contains_concurrent_acknowledged_appends, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   say("talk", "first");
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "transcript", "append", "talk", "-", "--json"), .env = cli_env());
@@ -442,8 +442,8 @@ static bool killed_after(int64_t us, const char *const *args) {
   return proc_wait(p).signal == SIGKILL;
 }
 
-/* Wherever it is killed: a backup that has its name is whole, and a restore that is repeated brings everything back. */
-TEST(what_is_killed_has_happened_or_can_be_repeated, .seconds = 120, .slow = true) {
+/* Killed at any point: a backup under its final name is complete, and repeating a restore brings everything back. */
+TEST(a_killed_backup_or_restore_is_complete_or_repeatable, .seconds = 120, .slow = true) {
   enum { SESSIONS = 200, TIMES = 8 };
   const char *backup = path_join(NULL, "b.db");
   say("talk", "hello");
@@ -455,7 +455,7 @@ TEST(what_is_killed_has_happened_or_can_be_repeated, .seconds = 120, .slow = tru
     test_note("backup killed in part %d of %d", i, TIMES);
     (void)killed_after(whole.elapsed_us * i / TIMES, ARGS("backup", backup));
     if (there(backup))
-      REFUSED("confirm", "restore", backup); /* which says that it was checked */
+      REFUSED("confirm", "restore", backup); /* so the backup passed its check */
     (void)shell("rm -f b.db b.db.*");
   }
   OK("backup", backup);
@@ -473,9 +473,9 @@ TEST(what_is_killed_has_happened_or_can_be_repeated, .seconds = 120, .slow = tru
   }
 }
 
-/* ---- moving ---- */
+/* ---- migrating ---- */
 
-TEST(a_store_that_moves_finds_its_transcripts, .seconds = 60) {
+TEST(a_migrated_store_finds_its_transcripts, .seconds = 60) {
   const char *to = test_store_new("to.db");
   say("talk", "hello");
   OK("--project", "shop", "transcript", "append", "talk", "--content", "in a project");
@@ -489,7 +489,7 @@ TEST(a_store_that_moves_finds_its_transcripts, .seconds = 60) {
   CHECK_STR(jstr(OK("--project", "shop", "transcript", "read", "talk"), "messages[0].content"), "in a project");
 }
 
-TEST(transcripts_that_cannot_move_stay_and_are_told, .seconds = 60) {
+TEST(transcripts_that_cannot_be_migrated_stay_and_are_reported, .seconds = 60) {
   const char *to = path_join(NULL, "target.db"), *place = textf("%s.files", to);
   say("talk", "hello");
   file_write(place, STR("in the way"));
@@ -504,8 +504,8 @@ TEST(transcripts_that_cannot_move_stay_and_are_told, .seconds = 60) {
   CHECK_INT(messages_of("talk"), 1);
 }
 
-/* What is set beside the store holds for the new one, too: there it is looked for them. */
-TEST(a_store_that_moves_keeps_the_place_that_is_set, .seconds = 60) {
+/* A path set outside the store (--set) applies to the new store too, and its transcripts are found there. */
+TEST(a_migrated_store_uses_the_configured_path, .seconds = 60) {
   const char *to = test_store_new("to.db"), *place = "files.sessions_path=<agent>/talks/";
   OK("--set", place, "transcript", "append", "talk", "--content", "hello");
   yyjson_val *r = OK("--set", place, "migrate", "--to", to);

@@ -1,5 +1,4 @@
-/* test_migrate.c: moving a whole store, between files and to a server and back, as a person does; interrupted,
- * repeated, refused. */
+/* test_migrate.c: migrating a whole store between files and to a server and back: interrupted, repeated, refused. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -87,7 +86,7 @@ static void make_sessions(void) {
   OK("config", "gate.mode", "strict");
   OK("config", "gate.mode", "assist");
   OK("search", "cranes of the harbour");
-  CAIRN("get", "999999"); /* fails, and is in the table of calls as such */
+  CAIRN("get", "999999"); /* fails, and is recorded as a failed call */
 }
 
 static void make_content(const char *store) {
@@ -103,7 +102,7 @@ static void make_content(const char *store) {
   cli_set("CAIRN_TEAM");
 }
 
-/* What is not in an export either. */
+/* Tables that an export does not contain. */
 static void check_rows(const char *store) {
   static const struct {
     const char *sql;
@@ -157,15 +156,15 @@ static void round_trip(const char *a, const char *b, const char *c) {
   check_rows(c);
 }
 
-TEST(everything_comes_along_and_back, .seconds = 60) {
+TEST(everything_is_migrated_there_and_back, .seconds = 60) {
   round_trip(cli_db(), file_store("between.db"), test_store("back.db"));
 }
 
-TEST(a_file_goes_to_the_engine_under_test_and_back, .seconds = 60) {
+TEST(a_file_store_migrates_to_the_engine_under_test_and_back, .seconds = 60) {
   round_trip(file_store("a.db"), test_store("b.db"), file_store("c.db"));
 }
 
-TEST(the_copy_is_a_store_like_any_other, .seconds = 60) {
+TEST(the_copy_is_a_working_store, .seconds = 60) {
   const char *to = test_store("to.db");
   make_content(cli_db());
   int64_t last = sql_number("SELECT max(memory_id) FROM event");
@@ -180,7 +179,7 @@ TEST(the_copy_is_a_store_like_any_other, .seconds = 60) {
     CHECK_INT(jint(after, id), jint(before, id));
     CHECK_STR(jstr(after, source), cstr(jstr(before, source)));
   }
-  /* The number of what was purged is not given out again. */
+  /* The id of a purged memory is not reused. */
   CHECK(STORE("Numbers go on behind those that were given out") > last);
   CHECK(jint(OK("task", "add", "Begin again"), "id") > last);
   OK("get", "harbour");
@@ -189,14 +188,14 @@ TEST(the_copy_is_a_store_like_any_other, .seconds = 60) {
   CHECK_INT(jlen(OK("history", "harbour"), "chain"), 2);
 }
 
-TEST(the_source_stays_as_it_is) {
+TEST(the_source_is_unchanged) {
   make_content(cli_db());
   struct str before = store_dump(cli_db());
   migrate(cli_db(), test_store("to.db"));
   check_same(__FILE__, __LINE__, before, store_dump(cli_db()));
 }
 
-TEST(a_store_without_anything_can_be_moved) {
+TEST(an_empty_store_can_be_migrated) {
   OK("stats");
   yyjson_val *r = migrate(cli_db(), test_store("to.db"));
   CHECK_STR(jstr(r, "start"), "fresh");
@@ -213,9 +212,9 @@ TEST(the_table_is_printed) {
   CHECK(has(r.out, "identical in"));
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
-TEST(a_target_that_holds_something_is_refused) {
+TEST(a_target_that_is_not_empty_is_refused) {
   const char *to = test_store("to.db");
   STORE("The harbour has four cranes");
   use(to);
@@ -233,7 +232,7 @@ TEST(the_same_store_is_refused) {
   CHECK(r.exit_code == 2 || r.exit_code == 5);
 }
 
-TEST(addresses_that_lead_nowhere) {
+TEST(unusable_addresses) {
   STORE("The harbour has four cranes");
   REFUSED("usage", "migrate", "--to", "http://127.0.0.1/x");
   REFUSED("usage", "migrate", "--to", "postgress://127.0.0.1/x");
@@ -242,7 +241,7 @@ TEST(addresses_that_lead_nowhere) {
   REFUSED("usage", "migrate");
 }
 
-/* ---- interrupted ---- */
+/* ---- interruptions ---- */
 
 static struct str epoch_of(const char *store) {
   struct direct *d = direct_open(store);
@@ -251,14 +250,14 @@ static struct str epoch_of(const char *store) {
   return s;
 }
 
-/* Makes a store one that a migration from `source` has filled up to its end, but not verified. */
+/* Makes a store look like a migration from `source` copied everything but did not verify it. */
 static void unfinish(const char *store, struct str source, int64_t txns) {
   do_in(store, textf("INSERT INTO meta (name, value) VALUES ('migration',"
                      " '{\"source\":\"%.*s\",\"txns\":%lld,\"table\":\"\",\"key\":[]}')",
                      STR_ARG(source), (long long)txns));
 }
 
-TEST(an_unfinished_target_is_no_store) {
+TEST(an_unfinished_target_cannot_be_used) {
   const char *to = test_store("to.db");
   STORE("The harbour has four cranes");
   migrate(cli_db(), to);
@@ -277,7 +276,7 @@ TEST(an_unfinished_target_is_no_store) {
   STORE("One more");
 }
 
-TEST(a_migration_that_is_done_stays_done) {
+TEST(a_finished_migration_is_not_repeated) {
   const char *to = test_store("to.db");
   STORE("The harbour has four cranes");
   migrate(cli_db(), to);
@@ -290,7 +289,7 @@ TEST(a_migration_that_is_done_stays_done) {
   REFUSED("conflict", "migrate", "--to", to);
 }
 
-TEST(only_the_same_source_goes_on) {
+TEST(only_the_same_source_can_resume) {
   const char *to = test_store("to.db"), *other = file_store("other.db");
   STORE("The harbour has four cranes");
   migrate(cli_db(), to);
@@ -302,7 +301,7 @@ TEST(only_the_same_source_goes_on) {
   CHECK(has(r.out, "from another store"));
 }
 
-TEST(a_source_that_changed_is_copied_anew) {
+TEST(a_changed_source_is_copied_again) {
   const char *to = test_store("to.db");
   STORE("The harbour has four cranes");
   migrate(cli_db(), to);
@@ -315,7 +314,7 @@ TEST(a_source_that_changed_is_copied_anew) {
   CHECK_STR(export_of(to), cstr(export_of(cli_db())));
 }
 
-TEST(a_copy_that_somebody_touched_is_made_anew) {
+TEST(a_changed_copy_is_made_again) {
   const char *to = test_store("to.db");
   make_content(cli_db());
   migrate(cli_db(), to);
@@ -341,18 +340,18 @@ static void make_some(const char *store, int first, int n) {
   arena_release(&a);
 }
 
-/* A number below n, from a seed that is the same in every run. */
+/* A pseudo-random number below n; the seed is the same in every run. */
 static unsigned draw(unsigned *seed, unsigned n) {
   *seed = *seed * 1664525u + 1013904223u;
   return (*seed >> 8) % n;
 }
 
-TEST(killed_at_any_moment_it_goes_on, .seconds = 180, .slow = true) {
+TEST(a_migration_killed_at_any_time_can_resume, .seconds = 180, .slow = true) {
   enum { KILLS = 20 };
   const char *from = file_store("from.db"), *to = test_store("to0.db");
   unsigned seed = 7;
   int kills = 0, targets = 1, resumed = 0;
-  for (int i = 0; i < (on_postgres() ? 600 : 2000); i += 200) /* a call must not take too long on a busy machine */
+  for (int i = 0; i < (on_postgres() ? 600 : 2000); i += 200) /* limits the duration of one call on a busy machine */
     make_some(from, i, 200);
   struct str before = export_of(from);
   struct run whole = CAIRN("migrate", "--to", test_store("whole.db"));
@@ -368,7 +367,7 @@ TEST(killed_at_any_moment_it_goes_on, .seconds = 180, .slow = true) {
       kills++;
       continue;
     }
-    if (r.exit_code != 0) /* else it was faster */
+    if (r.exit_code != 0) /* otherwise it finished before the kill */
       FAIL("exit code %d: %.*s", r.exit_code, STR_ARG(r.out));
     resumed += has(r.out, "\"resumed\"");
     CHECK_STR(export_of(to), cstr(before));
@@ -385,7 +384,7 @@ TEST(killed_at_any_moment_it_goes_on, .seconds = 180, .slow = true) {
 
 /* ---- backups ---- */
 
-TEST(a_backup_is_a_store_and_comes_back, .seconds = 60) {
+TEST(a_backup_is_a_store_and_can_be_restored, .seconds = 60) {
   const char *backup = file_store("backup.db");
   make_content(cli_db());
   struct str before = export_of(cli_db());
@@ -409,7 +408,7 @@ TEST(a_backup_is_a_store_and_comes_back, .seconds = 60) {
   STORE("Life goes on after a restore");
 }
 
-TEST(automatic_backups_are_listed_and_few) {
+TEST(automatic_backups_are_listed_and_pruned) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   int64_t id = STORE("Every backup holds this one");
   for (int i = 0; i < 9; i++) {

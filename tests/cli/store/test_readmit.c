@@ -1,4 +1,4 @@
-/* test_readmit.c: a backup that comes back lets nobody in who was shut out since. */
+/* test_readmit.c: restoring a backup does not restore access that was revoked since. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ TEST(tokens_that_were_revoked_or_deleted_since_come_back_revoked) {
   OK("token", "revoke", "was-revoked");
   int64_t id = STORE("The ferry leaves at nine");
   const char *backup = backup_as("backup.db");
-  cli_day(1.5); /* the short one has expired */
+  cli_day(1.5); /* `short` has expired */
   OK("token", "revoke", "revoked");
   OK("token", "revoke", "deleted");
   OK("token", "delete", "deleted");
@@ -56,12 +56,12 @@ TEST(tokens_that_were_revoked_or_deleted_since_come_back_revoked) {
   CHECK_INT(revocations("revoked"), 1);
   CHECK_INT(revocations("deleted"), 1);
   CHECK_INT(revocations("stays") + revocations("was-revoked"), 0);
-  /* When it was revoked is known of one, and of the other only that it was by now. */
+  /* The original revocation time is known for one token. The other gets the time of the restore. */
   CHECK_STR(sql_string(textf("SELECT CASE WHEN revoked_at < (SELECT revoked_at FROM token WHERE name = 'deleted')"
                              " THEN 'before' ELSE 'not before' END FROM token WHERE name = 'revoked'")),
             "before");
   CHECK_HEALTHY();
-  /* Again: nothing is left to be revoked. */
+  /* A second restore gives the same result. */
   r = OK("restore", backup, "--confirm");
   CHECK_INT(jint(r, "tokens_live"), 1);
   CHECK_INT(jint(r, "tokens_revoked"), 2);
@@ -71,7 +71,7 @@ TEST(tokens_that_were_revoked_or_deleted_since_come_back_revoked) {
   CHECK(has(text.out, "live tokens: 1") && has(text.out, "revoked them: 2"));
 }
 
-TEST(a_backup_comes_back_as_it_is_into_an_empty_store) {
+TEST(an_empty_store_gets_the_backup_unchanged) {
   OK("token", "add", "bot");
   OK("token", "add", "old");
   OK("token", "revoke", "old");
@@ -86,7 +86,7 @@ TEST(a_backup_comes_back_as_it_is_into_an_empty_store) {
   CHECK_STR(state_of("bot"), "live");
   CHECK_STR(state_of("old"), "revoked");
   CHECK_INT(jint(OK("vault", "grants"), "count"), 1);
-  /* A store that others use has never heard of them. */
+  /* A store in use that never had these tokens. */
   cli_set(textf("CAIRN_DB=%s", used));
   STORE("Somebody lives here");
   r = OK("restore", backup, "--confirm");
@@ -97,8 +97,8 @@ TEST(a_backup_comes_back_as_it_is_into_an_empty_store) {
   CHECK_INT(jint(OK("vault", "grants"), "count"), 0);
 }
 
-/* What was there before is forgotten with the content: that there was something is not. */
-TEST(no_way_round_leads_back_to_a_revoked_token) {
+/* Restoring the empty backup removes the token's row, but the store still counts as used. */
+TEST(two_restores_do_not_bring_back_a_revoked_token) {
   OK("token", "list");
   const char *empty = backup_as("empty.db");
   OK("token", "add", "bot");
@@ -128,7 +128,7 @@ TEST(tokens_of_a_team_that_was_deleted_come_back_revoked) {
   CHECK_STR(state_of("bot"), "revoked");
 }
 
-TEST(grants_are_what_they_are_now) {
+TEST(a_restore_keeps_the_current_grants) {
   OK_FED(STR("a value that nobody guesses"), "vault", "set", "db", "--secret", "-");
   OK_FED(STR("another value that nobody guesses"), "vault", "set", "mail", "--secret", "-");
   OK("vault", "grant", "db", "--to", "stays");
@@ -149,8 +149,8 @@ TEST(grants_are_what_they_are_now) {
   CHECK_HEALTHY();
 }
 
-/* Whenever it is killed: the old content or the new, and the token is revoked in both. */
-TEST(a_restore_that_is_killed_lets_nobody_in, .seconds = 60, .slow = true) {
+/* Killed at any time: the store has the old or the new content, and the token is revoked in both. */
+TEST(a_killed_restore_restores_no_access, .seconds = 60, .slow = true) {
   OK("token", "add", "bot");
   for (int i = 0; i < 50; i++)
     STORE(textf("Memory number %d is about %s", i, words(textf("subject%d_", i), 12)));

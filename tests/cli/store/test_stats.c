@@ -1,11 +1,11 @@
-/* test_stats.c: the figures of a store: what is counted, from when on, and in which order. */
+/* test_stats.c: the figures of a store: what they count, since when, and in which order. */
 #include "support/cli.h"
 
 static struct arena memory;
 
 static struct str part(yyjson_val *stats, const char *name) { return json_write_val(&memory, jget(stats, name)); }
 
-TEST(memories_are_counted_by_what_they_are) {
+TEST(memories_are_counted_by_kind_and_state) {
   cli_day(0);
   int64_t old = STORE("The archive is in the cellar of the old house");
   STORE("Never deploy on a Friday afternoon", "--type", "rule", "--severity", "blocker", "--project", "web");
@@ -28,7 +28,7 @@ TEST(memories_are_counted_by_what_they_are) {
   CHECK_INT(jint(r, "by_delivery.pinned"), 1);
 }
 
-TEST(an_empty_store_has_figures) {
+TEST(stats_of_an_empty_store) {
   OK("remember", "One fact that is purged at once");
   OK("purge", "1", "--confirm");
   yyjson_val *r = OK("stats");

@@ -1,11 +1,11 @@
-/* test_torture.c: the bounded form of the torture test; `make torture` is the long one. */
+/* test_torture.c: a short run of the torture test; `make torture` is the long one. */
 #include "support/games.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/torture.h"
 
 TEST(eight_processes_some_of_them_killed, .seconds = 90, .slow = true) {
-  /* Sanitizers are slow: they get fewer operations, not more time. */
+  /* Sanitizers are slow: use fewer operations, not more time. */
   struct torture t = game("torture.db", test_slowness() > 1 ? 10 : 20);
   if (on_postgres())
     t.seconds = 25;
@@ -34,7 +34,7 @@ TEST(a_store_created_by_many_at_once, .seconds = 60, .slow = true) {
   torture_creation(&t, test_slowness() > 1 ? 4 : on_postgres() ? 6 : 12, game_new_place());
 }
 
-TEST(housekeeping_that_is_killed, .seconds = 60, .slow = true) {
+TEST(killed_maintenance, .seconds = 60, .slow = true) {
   struct torture t = game("house.db", 0);
   torture_housekeeping(&t, test_slowness() > 1 ? 8 : 30);
 }

@@ -1,4 +1,4 @@
-/* test_transfer.c: export and import from outside: nothing is lost on the way, and nothing wrong gets in. */
+/* test_transfer.c: export and import: nothing is lost, and nothing invalid gets in. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #define AT "\"2026-01-02T03:04:05.006Z\""
 #define TIMES "\"valid_from\":" AT ",\"created_at\":" AT ",\"updated_at\":" AT ","
 #define COUNTS "\"access_count\":0,\"upvotes\":0,\"downvotes\":0,"
-/* An active fact; `more` goes behind the headline and `last` to the end. */
+/* An active fact. `more` follows the headline, and `last` comes last. */
 #define FACT_WITH(n, headline, more, body, last)                                                                       \
   "{\"memory\":{\"uid\":\"" UID(                                                                                       \
       n) "\",\"project\":\"\",\"kind\":\"fact\",\"type\":\"fact\"," more "\"headline\":\"" headline                    \
@@ -20,7 +20,6 @@
 #define FACT(n, headline, body) FACT_WITH(n, headline, "", body, "")
 #define LINK(a, rel, b) "{\"link\":{\"src\":\"" UID(a) "\",\"rel\":\"" rel "\",\"dst\":\"" UID(b) "\",\"at\":" AT "}}\n"
 
-/* Lives as long as the test's process. */
 static struct arena scratch;
 
 static const char *put_file(const char *name, const char *text) {
@@ -48,7 +47,7 @@ static void check_text(struct str got, struct str want) {
   CHECK_INT(got.n, want.n);
 }
 
-/* An import that finds bad rows and takes everything back. */
+/* An import that finds bad rows and rolls everything back. */
 static yyjson_val *import_fails(const char *path) {
   struct str before = snapshot();
   struct run r = CAIRN("import", path, "--json");
@@ -135,7 +134,7 @@ static void fill_links_and_tasks(void) {
   OK("config", "gate.mode", "assist");
 }
 
-/* Every kind of thing that a store can hold. */
+/* One of everything that a store can hold. */
 static void fill_store(void) {
   cli_set("CAIRN_SESSION=s-1");
   fill_types();
@@ -175,7 +174,7 @@ TEST(a_round_trip_gives_the_same_bytes, .seconds = 60, .slow = true) {
   CHECK_INT(jlen(r, "warnings"), 0);
   check_text(exported(second, false), plain);
   check_text(exported(second, true), full);
-  /* And on from there; embedding what was imported changes nothing of it. */
+  /* And a third trip. Embedding imported memories does not change the export. */
   OK("--db", second, "maintain");
   check_text(exported(second, true), full);
   file_write(path, exported(second, false));
@@ -200,7 +199,7 @@ TEST(importing_twice_changes_nothing, .seconds = 60, .slow = true) {
   CHECK(!jget(r, "txn") && !jget(r, "events"));
   CHECK_INT(jlen(r, "warnings"), 0);
   check_text(store_dump(second), once);
-  /* Into the store that it came from: all is known. */
+  /* Importing into the original store: everything is known. */
   struct str before = snapshot();
   r = OK("import", path);
   CHECK_INT(jint(r, "already"), memories);
@@ -326,7 +325,7 @@ TEST(an_export_that_cannot_be_written_says_so_and_leaves_nothing) {
   REFUSED("usage", "export", test_dir());
   REFUSED("usage", "export", "");
   REFUSED("no_space", "export", "/dev/full");
-  /* Not over the store itself, by any name. */
+  /* Not over the store itself, under any of its names. */
   REFUSED("usage", "export", cli_db());
   const char *alias = path_join(NULL, "alias");
   CHECK_INT(symlink(cli_db(), alias), 0);
@@ -339,7 +338,7 @@ TEST(an_export_that_cannot_be_written_says_so_and_leaves_nothing) {
   CHECK_STR(r.out, "0\n");
 }
 
-TEST(a_project_is_exported_alone) {
+TEST(exporting_one_project) {
   STORE("--project", "web", "The web server is nginx");
   STORE("--project", "web", "The web client is written in Elm");
   STORE("--project", "api", "The interface speaks gRPC");
@@ -358,13 +357,13 @@ TEST(a_project_is_exported_alone) {
   OK("--db", test_store("other.db"), "import", "--keep-trust", path_join(NULL, "web.jsonl"));
 }
 
-TEST(a_team_is_exported_alone) {
+TEST(exporting_one_team) {
   STORE("Ours is the north tower");
   cli_set("CAIRN_TEAM=others");
   STORE("Theirs is the south tower");
   struct str theirs = exported(cli_db(), true);
   CHECK(has(theirs, "south") && !has(theirs, "north"));
-  /* The same uids may live in two teams of one store. */
+  /* Two teams of one store may have the same uids. */
   const char *path = path_join(NULL, "theirs.jsonl");
   OK("export", path);
   cli_set("CAIRN_TEAM=third");
@@ -394,7 +393,7 @@ TEST(each_bad_row_is_reported_with_its_line) {
     CHECK(has(jstr(r, textf("refused[%zu].error", i)), want[i].error));
     CHECK(jstr(r, textf("refused[%zu].fix", i)).n > 0);
   }
-  /* With --skip-bad the good ones are taken. */
+  /* With --skip-bad the good rows are imported. */
   r = OK("import", path_join(NULL, "bad.jsonl"), "--skip-bad");
   CHECK_INT(jint(r, "imported"), 2);
   CHECK_INT(jint(r, "refused_count"), 5);
@@ -412,7 +411,7 @@ TEST(many_bad_rows_are_counted) {
   CHECK_INT(jint(r, "refused_count"), 250);
 }
 
-TEST(what_is_no_export_is_refused_as_a_whole) {
+TEST(a_file_that_is_not_an_export_is_refused) {
   STORE("Something");
   REFUSED("not_found", "import", path_join(NULL, "missing.jsonl"));
   REFUSED("usage", "import", "");
@@ -422,7 +421,7 @@ TEST(what_is_no_export_is_refused_as_a_whole) {
   REFUSED("usage", "import", put_file("array.json", "[1,2,3]\n"));
   REFUSED("usage", "import", put_file("headless.jsonl", FACT("01", "A", "B.")), "--format", "cairn");
   REFUSED("usage", "import", test_dir(), "--format", "cairn");
-  REFUSED(on_postgres() ? "secret" : "usage", "import", cli_db()); /* an address with a password is no path */
+  REFUSED(on_postgres() ? "secret" : "usage", "import", cli_db()); /* an address with a password is not a path */
   yyjson_val *r = REFUSED("schema", "import",
                           put_file("new.jsonl", "{\"cairn\":\"export\",\"version\":2,\"schema\":7}\n{\"new\":1}\n"));
   CHECK(has(jstr(r, "message"), "format version 2"));
@@ -460,7 +459,7 @@ TEST(a_dry_run_says_what_would_happen_and_does_nothing) {
   CHECK_UNCHANGED(before);
 }
 
-/* ---- what is there already ---- */
+/* ---- conflicts with the store ---- */
 
 TEST(names_that_are_taken_are_bad_rows) {
   STORE("--key", "auth", "Logins use passkeys");
@@ -482,7 +481,7 @@ TEST(names_that_are_taken_are_bad_rows) {
   CHECK(has(jstr(r, "refused[2].error"), "key 'twice' is taken"));
 }
 
-TEST(ours_stays_when_the_file_says_something_else) {
+TEST(the_local_version_wins_over_the_file) {
   OK("import", put_file("a.jsonl", HEADER FACT("01", "One", "First.")));
   yyjson_val *r = OK("import", put_file("b.jsonl", HEADER FACT_WITH("01", "One", "", "Changed.", ",\"tags\":[\"t\"]")));
   CHECK_INT(jint(r, "already"), 1);
@@ -492,7 +491,7 @@ TEST(ours_stays_when_the_file_says_something_else) {
   CHECK_STR(sql_string("SELECT text FROM body"), "First.");
 }
 
-TEST(what_was_purged_stays_away) {
+TEST(purged_memories_are_not_imported_again) {
   int64_t id = STORE("A secret garden lies behind the wall");
   OK("annotate", num(id), "Mind the gardener");
   int64_t other = STORE("The wall is two metres high");
@@ -507,7 +506,7 @@ TEST(what_was_purged_stays_away) {
   CHECK_INT(jint(r, "already"), 1);
   CHECK_INT(jint(r, "links"), 0);
   CHECK_INT(jint(r, "refused_count"), 0);
-  /* Also not by way of the log, in a store that knows only the tombstone. */
+  /* Nor through the log, in a store that has only the tombstone. */
   const char *stone = path_join(NULL, "stone.jsonl"), *fresh = test_store("fresh.db");
   OK("export", stone);
   OK("--db", fresh, "import", stone);
@@ -519,7 +518,7 @@ TEST(what_was_purged_stays_away) {
   CHECK(has(after, "two metres"));
 }
 
-TEST(a_tombstone_from_elsewhere_does_not_remove_ours) {
+TEST(an_imported_tombstone_does_not_remove_a_local_memory) {
   OK("import", put_file("a.jsonl", HEADER FACT("01", "One", "First.")));
   struct str before = snapshot();
   yyjson_val *r = OK(
@@ -528,7 +527,7 @@ TEST(a_tombstone_from_elsewhere_does_not_remove_ours) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(a_correction_from_elsewhere_does_not_retire_ours) {
+TEST(an_imported_correction_does_not_supersede_a_local_memory) {
 #define RETIRED(n)                                                                                                     \
   "{\"memory\":{\"uid\":\"" UID(n) "\",\"project\":\"\",\"kind\":\"fact\",\"type\":\"fact\",\"headline\":\"One\","     \
                                    "\"delivery\":\"on_demand\",\"weight\":0.1,\"trust\":\"user\",\"state\":"           \
@@ -542,7 +541,7 @@ TEST(a_correction_from_elsewhere_does_not_retire_ours) {
   CHECK(warning(r, "differs") && warning(r, "not_superseded"));
   CHECK_STR(sql_string("SELECT state FROM memory WHERE id = 1"), "active");
   CHECK_HEALTHY();
-  /* In one file, a memory that is both is wrong. */
+  /* Within one file, a memory that is both active and superseded is an error. */
   r = import_fails(put_file("c.jsonl", HEADER FACT("03", "Three", "Third.") FACT("04", "Four", "Fourth.")
                                            LINK("04", "supersedes", "03")));
   CHECK_INT(jint(r, "refused[0].line"), 4);
@@ -574,7 +573,7 @@ TEST(links_that_the_schema_forbids_are_bad_rows) {
   "ghp_"                                                                                                               \
   "16C7e42F292c6912E7710c838347Ae178B4a"
 
-TEST(secrets_do_not_come_in) {
+TEST(secrets_are_not_imported) {
   const char *path =
       put_file("secret.jsonl", HEADER FACT("01", "One", "First.") FACT("02", "Two", "The token is " TOKEN " today."));
   yyjson_val *r = import_fails(path);
@@ -600,7 +599,7 @@ TEST(an_import_is_one_transaction_that_can_be_undone) {
   CHECK_INT(sql_number("SELECT count(*) FROM link"), 0);
 }
 
-TEST(imported_memories_are_found_at_once_and_embedded_when_wanted) {
+TEST(imported_memories_are_searchable_at_once_and_embedded_on_request) {
   OK("import", "--defer-embedding",
      put_file("a.jsonl", HEADER FACT("01", "Harbour", "The harbour master counts seagulls.")));
   CHECK_INT(jint(OK("search", "seagulls"), "results[0].id"), 1);
@@ -720,7 +719,7 @@ TEST(a_folder_of_notes_becomes_memories) {
   CHECK(!jget(r, "txn"));
 }
 
-TEST(notes_that_say_the_same_are_stored_once) {
+TEST(duplicate_notes_are_stored_once) {
   STORE("--type", "note", "The moon is made of rock.");
   note("a.md", "The moon is made of rock.\n");
   yyjson_val *r = OK("import", note("b.md", "the moon is made of rock\n"));
@@ -729,7 +728,7 @@ TEST(notes_that_say_the_same_are_stored_once) {
   CHECK_INT(sql_number("SELECT count(*) FROM memory"), 1);
 }
 
-TEST(files_that_are_no_text_are_bad_rows) {
+TEST(binary_and_oversized_files_are_bad_rows) {
   note("good.md", "A good note.\n");
   note("latin.md", "caf\xe9\n");
   note("secret.md", "# Keys\n\nAll fine.\n\n## Github\n\n" TOKEN "\n");
