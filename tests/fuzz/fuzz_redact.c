@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "support/fuzz.h"
 
-/* The text up to the first 0x1e byte, if there is one, is a known value; the rest is the text. */
+/* Everything up to the first 0x1e byte, if there is one, is a known value; the rest is the text. */
 static struct str split(struct str input, struct str *ret_known) {
   size_t at = str_find(input, STR("\x1e"), 0);
   *ret_known = at == SIZE_MAX ? STR_NONE : str_slice(input, 0, at);
