@@ -253,7 +253,7 @@ static bool make_schema(void) {
     return false;
   }
   PGconn *inside = connect_to(url);
-  PGresult *r = inside ? PQexec(inside, "TRUNCATE cairn.tool_call") : NULL; /* made by the call above */
+  PGresult *r = inside ? PQexec(inside, "TRUNCATE cairn.tool_call") : NULL; /* written by the call above */
   PQclear(r);
   r = inside ? PQexec(inside, same_words) : NULL;
   bool ok = PQresultStatus(r) == PGRES_COMMAND_OK;

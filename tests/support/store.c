@@ -291,8 +291,7 @@ int check_leaves_no_snapshot(struct store *st, const char *store, void (*call)(v
   bool failed = true;
   call(arg); /* prepares its statements: later calls allocate only what they read */
   check_reads_anew(st, other);
-  for (long n = 1; failed;
-       n += 1 + n / 50) { /* bigger steps as n grows: sanitizer builds allocate each object separately */
+  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds allocate each object */
     test_note("allocation %ld", n);
     alloc_fail_at(n, 0);
     call(arg);

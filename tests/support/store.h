@@ -5,7 +5,7 @@
 #include "support/harness.h"
 
 /* The path or URL of a store of this name ("a.db"): a file in the test's directory, or a database on the run's
- * server. The file may not exist yet; the database does, with an empty schema. */
+ * server. The file may not exist yet; the database does, with the schema and no rows. */
 const char *test_store(const char *name);
 /* The same for tests that create a store: the database has no schema. After a first call with this name,
  * test_store() returns the same store. */
