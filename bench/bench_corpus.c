@@ -1,4 +1,4 @@
-/* bench_corpus.c: writes made-up memories as JSON Lines, for `cairn remember --batch`.
+/* bench_corpus.c: writes generated memories as JSON Lines, for `cairn remember --batch`.
  *
  * Usage: bench_corpus COUNT [SEED] */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* bench_embed.c: the built-in embedder: a query and a memory from text to vector, then each kernel that this processor
- * has: texts of several lengths on one core, a batch on all of them, and the bare product of matrices. */
+/* bench_embed.c: the built-in embedder: a query and a memory from text to vector, then each kernel that this CPU
+ * supports: texts of several lengths on one core, a batch on all cores, and the matrix product. */
 #include <stdlib.h>
 
 #include "base/os/fs.h"
@@ -31,7 +31,7 @@ static void time_text(const char *name, const struct embedder *e, struct str tex
   report(name, &s, "ms", target);
 }
 
-/* The model's own bytes once more: the embedder does not show its insides. */
+/* Reads the model file again, because the embedder does not expose its model. */
 static void open_model(struct arena *a, const char *path, struct model *ret_model) {
   struct str bytes;
   struct error err;
@@ -46,7 +46,7 @@ static void open_model(struct arena *a, const char *path, struct model *ret_mode
   report_text("opening the model, with its checksum", "%.2f ms", (now_us() - began) / 1000);
 }
 
-/* Milliseconds of the fastest run, which other work on the machine disturbs least. */
+/* Milliseconds of the fastest run, which is the least disturbed by other load. */
 static double fastest(const struct model *m, const struct kernel *k, const struct encoder_text *texts, size_t n,
                       size_t threads, int runs) {
   double best = 0;

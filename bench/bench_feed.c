@@ -1,7 +1,7 @@
-/* bench_feed.c: how long a commit of one process takes until another one, which follows the change feed, has its event.
+/* bench_feed.c: latency from a commit in one process to its event in another one that follows the change feed.
  *
- * Usage: bench_feed COUNT URL... (a superuser's, of one PostgreSQL server, straight and through poolers; the first
- * makes the database) */
+ * Usage: bench_feed COUNT URL... (superuser URLs of one PostgreSQL server, direct and through poolers; the first
+ * creates the database) */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void must(enum status s, const struct error *err) {
     fail("%s", err->message);
 }
 
-/* The other process: commits one event after the other, and tells when each was acknowledged. */
+/* The other process: commits one event after the other, and reports when each was acknowledged. */
 static _Noreturn void write_events(const char *url, size_t count, int go, int out) {
   struct store_options o = {.path = url, .now = 1};
   struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("bench"), .op = "bench", .now = 1}, txn;
@@ -83,7 +83,7 @@ static void follow(const char *url, size_t count, int go, int in, struct samples
   while (seen.n < count)
     pthread_cond_wait(&seen.more, &seen.lock);
   pthread_mutex_unlock(&seen.lock);
-  for (size_t i = WARM_UP; i < count; i++) /* it may be here before the writer has its own answer */
+  for (size_t i = WARM_UP; i < count; i++) /* the event may arrive before the writer's acknowledgement */
     samples_add(late, seen.at[i] > done[i] ? (seen.at[i] - done[i]) / 1000 : 0);
   feed_unsubscribe(f, &sub);
   feed_close(&f);

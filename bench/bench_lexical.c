@@ -1,7 +1,7 @@
-/* bench_lexical.c: latency of full-text search alone, in one process.
+/* bench_lexical.c: latency of full-text search, without the other stages, in one process.
  *
  * Usage: bench_lexical make SIZE STORE   a store of SIZE memories of about 40 words, without vectors
- *        bench_lexical run STORE [PROJECT]   queries of 4 to 12 words, stop words among them */
+ *        bench_lexical run STORE [PROJECT]   queries of 4 to 12 words, including stop words */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static double *cumulative(void) {
   return sums;
 }
 
-/* Zipf's law: the word of rank r is r times rarer than the first. */
+/* Zipf's law: the frequency of a word is inversely proportional to its rank. */
 static size_t zipf(struct corpus *c, const double *sums) {
   double x = (double)corpus_random(c, UINT64_C(1) << 40) / (double)(UINT64_C(1) << 40) * sums[VOCABULARY - 1];
   size_t low = 0, high = VOCABULARY - 1;
@@ -58,7 +58,7 @@ static void add_word(struct buf *b, size_t rank) {
   buf_addc(b, "kmpt"[rank % 4]);
 }
 
-/* Of ranks below `most`. */
+/* n random words with ranks below `most`. */
 static struct str words(struct corpus *c, const double *sums, struct arena *a, uint64_t n, size_t most) {
   struct buf b = BUF(a);
   for (uint64_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static struct str words(struct corpus *c, const double *sums, struct arena *a, u
   return buf_str(&b);
 }
 
-/* The processor's time: what else the machine does is not in it. */
+/* CPU time, which excludes other load on the machine. */
 static double cpu_us(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -90,7 +90,7 @@ static void insert(struct store *st, struct corpus *c, const double *sums, int64
   struct db *db = store_db(st);
   struct str headline = words(c, sums, &a, 6, VOCABULARY),
              body = words(c, sums, &a, 24 + corpus_random(c, 20), VOCABULARY);
-  /* A project of fifty memories, one of a hundredth of the store, one of nearly all; a few without. */
+  /* One project has fifty memories, one a hundredth of the store, one nearly all; a few memories have none. */
   struct str project = id % 20000 == 7 ? STR("tiny") : id % 100 == 3 ? STR("small") : STR("large");
   if (id % 50000 == 9)
     project = STR("");
@@ -124,7 +124,7 @@ static void make(struct store *st, int64_t size) {
   }
 }
 
-/* How many of the best ten are the same without pruning. */
+/* How many of the top ten are the same as without pruning. */
 static double agreement(const struct lexical_hits *x, const struct lexical_hits *y) {
   size_t same = 0, n = y->n < 10 ? y->n : 10;
   for (size_t i = 0; i < n; i++)

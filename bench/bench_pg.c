@@ -1,8 +1,8 @@
-/* bench_pg.c: a store on a PostgreSQL server: searches and writes through the library, and beside them their floor: the
- * same statements with the same values, sent straight through libpq (support/recorder.h).
+/* bench_pg.c: a store on a PostgreSQL server: searches and writes through the library, compared with their floor:
+ * the same statements with the same values, sent directly through libpq (support/recorder.h).
  *
  * Usage: bench_pg URL SECONDS SIZE=DATABASE... (databases of bench_pg_make, of which copies are used; URL is for a
- * superuser; SECONDS: of each run of the writers) */
+ * superuser; SECONDS is the length of each run of the writers) */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,9 +15,9 @@
 #include "support/topics.h"
 
 enum {
-  TEAMS = 5,      /* that are searched, */
-  QUESTIONS = 40, /* with so many questions each, */
-  WARM_UP = 6,    /* and so many before: the server plans a statement anew five times */
+  TEAMS = 5,      /* teams that are searched */
+  QUESTIONS = 40, /* per team */
+  WARM_UP = 6,    /* per team, not measured: the server plans a statement again for its first five executions */
   RECORDED = 40,  /* writes of each client that are replayed in turn */
   RATE_RUNS = 3,
   SEARCH_TRIPS = 25,
@@ -25,8 +25,8 @@ enum {
 };
 
 struct bench {
-  const char *super, *own; /* addresses */
-  const char *through;     /* the recorder */
+  const char *super, *own; /* URLs for the superuser and for the store's role */
+  const char *through;     /* URL of the recorder */
   struct recorder *recorder;
   struct topics topics;
   int64_t size;
@@ -78,7 +78,7 @@ static void count_trips(struct trips *t, const struct recording *r) {
   samples_add(&t->trips, r->trips);
 }
 
-/* BENCH_STATEMENTS=1: what one operation sends, by round trips. */
+/* BENCH_STATEMENTS=1: prints the statements of one operation, by round trip. */
 static void show(const char *operation, const struct recording *r) {
   if (!getenv("BENCH_STATEMENTS"))
     return;
@@ -87,7 +87,7 @@ static void show(const char *operation, const struct recording *r) {
     printf("    %2d %.160s\n", r->v[i].trip, r->v[i].sql.p);
 }
 
-/* Every few seconds a search also writes what was read: that is not its own. */
+/* Every few seconds a search also records accesses, which is not part of the search. */
 static bool writes_too(const struct recording *r) {
   for (size_t i = 0; i < r->n; i++)
     if (str_find(r->v[i].sql, STR("INSERT"), 0) != SIZE_MAX ||
@@ -117,8 +117,8 @@ struct times {
   struct samples whole, ours, floors;
 };
 
-/* A question is asked twice, for nine results and for ten: the second time its vector is known. The floor is what the
- * second one sends, and it is sent twice, too. */
+/* Each question is asked twice, for nine results and for ten: the second time its vector is cached. The floor is the
+ * statements of the second one, also sent twice. */
 static void time_searches(struct bench *b, int team, const struct recording *recorded, struct replay *floor,
                           struct times *t) {
   char name[8];
@@ -143,7 +143,7 @@ static void time_searches(struct bench *b, int team, const struct recording *rec
   cairn_close(&db);
 }
 
-/* Memory of one process of the server that is its own, in MB; 0: not known here. */
+/* Private memory of one server process in MB; 0 if unknown. */
 static double private_memory(int pid) {
   char path[64], line[200];
   long kb = 0, n;
@@ -199,7 +199,7 @@ static void remember(struct bench *b, struct cairn *db, int64_t number) {
   arena_release(&a);
 }
 
-/* No number is given twice, in all runs of all clients. */
+/* Numbers are unique across all runs of all clients. */
 static int64_t next_numbers(struct bench *b, int64_t n) {
   static int64_t used;
   used += n;
@@ -212,12 +212,12 @@ struct client {
   struct recording writes[RECORDED];
 };
 
-/* What parent and clients tell each other: that a client is ready, when to stop, how much it wrote. */
+/* Pipes between parent and clients: the client is ready, when to stop, how many writes it did. */
 struct gates {
   int ready[2], go[2], done[2];
 };
 
-/* After its first writes, for which the server plans, a client waits for the others. */
+/* After its warm-up writes, a client waits for the others. */
 static double wait_for_start(const struct gates *g) {
   char one = 1;
   double end;
@@ -250,7 +250,7 @@ static int64_t write_floor(struct bench *b, const struct client *c, const struct
   return n - WARM_UP;
 }
 
-/* Writes a second of all clients at once. */
+/* Writes per second of all clients together. */
 static double rate(struct bench *b, const struct client *clients, bool plain) {
   struct gates g;
   if (pipe(g.ready) != 0 || pipe(g.go) != 0 || pipe(g.done) != 0)
@@ -308,7 +308,7 @@ static void record_writes(struct bench *b, struct client *c, struct arena *a, st
   cairn_close(&db);
 }
 
-/* The time of one write, alone. */
+/* The time of one write, without other clients. */
 static void write_alone(struct bench *b, const struct client *c) {
   static struct samples ours, floors;
   char name[100];
@@ -352,7 +352,7 @@ static void rates(struct bench *b, struct client *clients, const char *where) {
   report_text("  ratio to the floor", "%9.2f   target: 1.5 or less", samples_at(&floors, 0.5) / samples_at(&ours, 0.5));
 }
 
-/* The teams that are written to have the hashing embedder: what is measured is the store. */
+/* The teams that are written to use the hashing embedder, to measure only the store. */
 static void writes(struct bench *b) {
   static struct client clients[PG_CLIENTS];
   static struct trips trips;
@@ -415,7 +415,7 @@ static void sizes(struct bench *b) {
 
 /* ---- the program ---- */
 
-/* Ids of different tables become different numbers, so that a replay can tell them apart. */
+/* Gives the ids of different tables different ranges, so that a replay can tell them apart. */
 static void part_ids(const char *url) {
   PGconn *conn = pg_connect(url);
   pg_run(conn, "SELECT setval(pg_get_serial_sequence('cairn.memory', 'id'), 2000000000),"
@@ -424,7 +424,7 @@ static void part_ids(const char *url) {
   pg_library()->finish(conn);
 }
 
-/* What is measured is a copy: the writes of a run are gone with it. */
+/* Measure a copy, so that the writes of a run do not remain. */
 static void copy_database(struct bench *b, const char *url, const char *name, bool make) {
   PGconn *conn = pg_connect(url);
   pg_run(conn, arena_printf(&b->arena, "DROP DATABASE IF EXISTS %s_run", name).p);

@@ -1,8 +1,8 @@
-/* bench_pg_make.c: fills a database with memories of a hundred teams, as fast as the server takes them: rows in bulk
- * without triggers, indexes afterwards. What it leaves is what as many calls of "remember" would.
+/* bench_pg_make.c: fills a database with memories of a hundred teams as fast as possible: rows in bulk without
+ * triggers, indexes afterwards. The result is the same as after as many calls of "remember".
  *
- * Usage: bench_pg_make URL SIZE DATABASE (URL is for a superuser; a database that is there already is kept, others of
- * the same size with another name are dropped: names end with what the content depends on) */
+ * Usage: bench_pg_make URL SIZE DATABASE (URL is for a superuser; an existing database is kept, others of the same
+ * size with another name are dropped: the end of a name identifies the content) */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -36,7 +36,7 @@ static const char *const copies[TABLES] = {
 
 struct make {
   int64_t size, now;
-  struct store *words; /* gives the tokeniser */
+  struct store *words; /* for its tokeniser */
   struct topics topics[2];
   const struct embedder *embedders[2];
   struct pg_copy out[TABLES];
@@ -47,7 +47,7 @@ struct make {
 
 static const struct embedder *embedder_of(struct make *k, int team) { return k->embedders[team >= PG_SEARCHED]; }
 
-/* One memory through the front door, which makes the index of the team and all else that a team needs. */
+/* Stores one memory through the library, which creates the index of the team and everything else that a team needs. */
 static void begin_team(struct make *k, const char *url, int team) {
   char name[8];
   struct cairn_options o = {.size = sizeof(o), .path = url, .team = pg_team(team, name), .source = "bench"};
@@ -130,7 +130,7 @@ static void put_memory(struct make *k, const struct memory *m, struct arena *a) 
     pg_copy_text(c, rest[i]);
 }
 
-/* The texts are short: a memory is one chunk, and both have the same number. */
+/* The texts are short: a memory is one chunk, and both have the same id. */
 static void put_chunk(struct make *k, const struct memory *m, struct arena *a) {
   char hash[HASH_TEXT_SIZE];
   struct words words;
@@ -226,7 +226,7 @@ static void put_all(struct make *k) {
 
 /* ---- indexes ---- */
 
-/* Those that no constraint needs, of the tables that are filled. */
+/* Indexes of the filled tables that no constraint needs. */
 static void list_indexes(PGconn *conn, struct arena *a, struct strs *names, struct strs *statements) {
   const struct libpq *pq = pg_library();
   PGresult *r = pq->exec(
@@ -287,7 +287,7 @@ static bool exists(PGconn *conn, struct arena *a, const char *name) {
   return pg_number(conn, arena_printf(a, "SELECT count(*) FROM pg_database WHERE datname = '%s'", name).p) > 0;
 }
 
-/* Those that were made of something else, or not to their end. */
+/* Drops outdated and incomplete databases. */
 static void drop_others(PGconn *conn, struct arena *a, const char *size, const char *name) {
   const struct libpq *pq = pg_library();
   PGresult *r = pq->exec(conn, arena_printf(a,

@@ -1,4 +1,4 @@
-/* bench_scrub.c: what it costs to keep secrets out of a reply: ten results of a search, as `cairn search` shows them,
+/* bench_scrub.c: the cost of redacting secrets from a reply: ten results of a search, as `cairn search` shows them,
  * with no, 20 and 1,000 secrets in the vault.
  *
  * Usage: bench_scrub */

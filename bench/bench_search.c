@@ -1,7 +1,7 @@
-/* bench_search.c: hybrid search: latency in one process and from a cold start, the vector stage alone with its recall,
- * a narrow filter, the size of the indexes; beside it sqlite-vec with FTS5 on the same content, in turn with it.
- * Hybrid search is measured by the clock, because a part of it runs on another core; the stages by the processor's
- * time, because nothing in them waits for the disk.
+/* bench_search.c: hybrid search: latency in one process and from a cold start, the vector stage with its recall, a
+ * narrow filter, and index sizes, compared with sqlite-vec and FTS5 on the same content, in alternation. Hybrid search
+ * is measured in wall time, because a part of it runs on another core. The stages are measured in CPU time, because
+ * they do not wait for the disk.
  *
  * Usage: bench_search PROGRAM EXTENSION|- SIZE=STORE... (stores of bench_search_make; the peer's is STORE.peer) */
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #include "support/measure.h"
 #include "support/searchable.h"
 
-/* A process reads its vectors into memory block by block, one with each search: at 100,000 memories after a hundred
- * searches all are there. That is the time of a server; `cairn search` pays the cold start, which has a row of its own.
- */
+/* A process loads its vectors into memory block by block, one with each search: at 100,000 memories all are loaded
+ * after a hundred searches. That is the state of a server; `cairn search` pays the cold start, which has its own
+ * row. */
 enum { QUERIES = 200, WARM_UP = 120, VECTOR_QUERIES = 300, RECALL_QUERIES = 50, NARROW = 30, COLD = 15 };
 enum { LISTED = 100, SHOWN = 10, LARGE = 500000, MEDIUM = 50000 };
 
-/* The peer's time grows with the store: so that a run ends, it gets fewer queries there. */
+/* The peer's time grows with the store, so it gets fewer queries in large ones. */
 static size_t peer_queries(int64_t size) { return size >= LARGE ? 15 : size >= MEDIUM ? 60 : QUERIES; }
 
 struct target {
@@ -43,7 +43,7 @@ static void name_of(char *out, size_t n, const char *what, int64_t size) {
   snprintf(out, n, "%s, at %lld", what, (long long)size);
 }
 
-/* ---- the peer: the k nearest by sqlite-vec, the best by FTS5, fused by reciprocal ranks ---- */
+/* ---- the peer: the k nearest by sqlite-vec, the best by FTS5, reciprocal rank fusion ---- */
 
 struct peer {
   sqlite3 *db;
@@ -132,7 +132,7 @@ static void search(struct cairn *db, struct str query, struct arena *a) {
   cairn_free(json);
 }
 
-/* Returns the median in ms. The peer gets a vector that is ready; Cairn embeds the question within its time. */
+/* Returns the median in ms. The peer gets a precomputed vector; Cairn's time includes embedding the question. */
 static double hybrid(struct searchable *s, const char *path, const char *extension) {
   static struct samples ours, theirs;
   static float v[TOPICS_DIMS_MAX];
@@ -203,7 +203,7 @@ static void keep(struct exact *e, double cosine, int64_t number) {
   }
 }
 
-/* A vector as it is stored: rounded to int8. */
+/* Rounds a vector to int8, as it is stored. */
 static void round_vector(float *v, int dims) {
   static int8_t rounded[TOPICS_DIMS_MAX];
   topics_quantise(v, dims, rounded);
@@ -211,8 +211,8 @@ static void round_vector(float *v, int dims) {
     v[i] = rounded[i];
 }
 
-/* The ten nearest of all vectors, as they are stored or as they were before they were rounded, without any index.
- * Chunk n + 1 belongs to memory number n. */
+/* The exact ten nearest of all vectors, rounded as they are stored or unrounded, without an index. Chunk n + 1
+ * belongs to memory number n. */
 static void find_exact(struct searchable *s, struct exact *queries, int n, bool rounded) {
   static float v[TOPICS_DIMS_MAX];
   int dims = s->model.dims;
@@ -279,7 +279,7 @@ static void vector_stage(struct searchable *s) {
   report_text("  loading its index", "%9.1f   ms", samples_at(&loading, 0.5));
 }
 
-/* A project of 50 memories among all the others; the topics are for every project. */
+/* A project of 50 memories in a large store; every project sees the topics. */
 static void narrow(struct searchable *s) {
   static struct samples times;
   static float v[TOPICS_DIMS_MAX];

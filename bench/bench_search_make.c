@@ -24,7 +24,7 @@ static void call(struct cairn *db, const char *operation, const char *args) {
   }
 }
 
-/* Stored first and embedded by maintenance: nothing is compared, so that no topic is taken for another. */
+/* Stored first and embedded by maintenance: this skips the duplicate check, which could merge topics. */
 static void remember_topics(const char *path) {
   static struct topics t;
   struct arena a = {0};
@@ -119,7 +119,7 @@ static void step(sqlite3_stmt *st) {
   sqlite3_reset(st);
 }
 
-/* The texts of the chunks, and the vectors before they were rounded, where they are known. */
+/* The texts of the chunks, and their vectors, unrounded if available. */
 static void make_peer(int64_t size, const char *path, const char *peer, const char *extension) {
   static struct searchable s;
   static float v[TOPICS_DIMS_MAX];

@@ -1,8 +1,8 @@
-/* bench_serve.c: the servers: searches over HTTP at 64 connections, over stdio one by one, cold starts, memory; and the
- * official memory server doing the same calls on the same graph.
+/* bench_serve.c: the servers: searches over HTTP on 64 connections, over stdio one by one, cold starts, memory; and
+ * the official memory server with the same calls on the same graph.
  *
  * Usage: bench_serve PROGRAM SIZE STORE FOLDER SECONDS [NODE SERVER_MEMORY]
- * STORE is one of bench_search_make and is not changed (a copy is served); FOLDER holds what is made up here. */
+ * STORE is one of bench_search_make and is not changed (a copy is served); FOLDER is for generated files. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ enum {
 
 struct questions {
   struct searchable *s;
-  long repeat; /* so many different ones, again and again; 0: each is another */
+  long repeat; /* number of different questions, repeated; 0: all are different */
   long first;
   struct arena arena;
 };
@@ -100,7 +100,7 @@ static void over_http(struct searchable *s, const char *program, const char *sto
   load_run(&load);
   report_load("searches over HTTP, each another question", &load, seconds, "target: 300 and more", "64 connections");
   report_text("  memory before and after", "%9.1f   %.1f MB", before, child_memory(c.pid));
-  /* Behind 64 others each waits for them: what one of a few clients waits for is another question. */
+  /* With 64 connections, latency is mostly queueing, so measure it again with few. */
   q.first += load.answers;
   load.connections = FEW;
   load.seconds = seconds / 4;
@@ -183,7 +183,7 @@ struct graph_figures {
   double start, search, write, memory;
 };
 
-/* The arguments are the two texts with a number between them. */
+/* The arguments are `before`, a number, and `after`. */
 static double median_of_calls(struct child *c, const char *tool, const char *before, const char *after, long *id) {
   static struct samples times;
   times.n = 0;

@@ -1,5 +1,5 @@
-/* bench_start.c: a whole command, from process start to exit, and the memory that it takes; beside it /bin/true, the
- * floor of starting anything.
+/* bench_start.c: a whole command, from process start to exit, and its memory, compared with /bin/true as the floor
+ * for starting a process.
  *
  * Usage: bench_start PROGRAM SIZE STORE */
 #include <string.h>
@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   static const char *const targets[] = {"", "target: under 10 ms", "", ""};
   static struct samples times[4];
   long kb[4] = {0}, now;
-  for (int i = 0; i < RUNS; i++) /* in turn, so that noise hits all of them alike */
+  for (int i = 0; i < RUNS; i++) /* alternating, so that noise affects all equally */
     for (int k = 0; k < 4; k++) {
       snprintf(text, sizeof(text), "Cold start %d of process %d, never seen before", i, (int)getpid());
       samples_add(&times[k], run_command(commands[k], &now));

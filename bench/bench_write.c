@@ -1,7 +1,7 @@
-/* bench_write.c: acknowledged writes through the library: latency of one, rate of one process and of four, and beside
- * them a floor: the same bytes as one row of a plain SQLite table, with the same settings.
+/* bench_write.c: acknowledged writes through the library: latency of one, rate of one process and of four, compared
+ * with a floor: the same bytes as one row of a plain SQLite table, with the same settings.
  *
- * Usage: bench_write FOLDER SIZE=STORE... (stores that other programs left alone; they are copied into FOLDER) */
+ * Usage: bench_write FOLDER SIZE=STORE... (stores that no other program has open; they are copied into FOLDER) */
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +151,7 @@ static int64_t write_until(const char *path, uint64_t seed, double end, bool pla
   return n;
 }
 
-/* Writes a second of `processes` processes at once. */
+/* Writes per second of `processes` parallel processes. */
 static double rate(const char *path, int processes, uint64_t seed, bool plain) {
   int ends[2];
   if (pipe(ends) != 0)

@@ -1,9 +1,9 @@
-/* calibrate.c: developer's tool: fits an embedder's calibration and measures the "same or opposite?" check.
+/* calibrate.c: developer tool: fits an embedder's calibration and measures the "same or opposite?" check.
  *
  * Usage: calibrate FOLDER [MODEL [SET]]. FOLDER holds the sentence pairs: label or score, text, text, tab-separated.
  * MODEL is hash-v1, the name of the built-in model, or the file of a converted one. SET prints its misjudged pairs.
  *
- * It fits on one half of each set and measures on both; what the knots mean is said in embed/embed.c. */
+ * It fits on one half of each set and measures on both; embed/embed.c explains the knots. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { FIT, CHECK };
 static const struct {
   const char *file;
   enum set set;
-  int half; /* FIT or CHECK; -1: two lines each in turn */
+  int half; /* FIT or CHECK; -1: alternates every two lines */
 } files[] = {
     {"stsb_train.tsv", STSB, FIT},   {"stsb_dev.tsv", STSB, CHECK},      {"mrpc_train.tsv", MRPC, -1},
     {"quora_dev.tsv", QUORA, -1},    {"breaking_nli.tsv", BREAKING, -1}, {"cad_nli_train.tsv", CAD, FIT},
@@ -70,7 +70,7 @@ static int by_x(const void *a, const void *b) {
   return (p->x > q->x) - (p->x < q->x);
 }
 
-/* Ranks in place of values, ties share their mean. */
+/* Replaces values by their ranks; ties get their mean rank. */
 static void rank(struct sample *v, size_t n) {
   qsort(v, n, sizeof(*v), by_x);
   for (size_t i = 0, j; i < n; i = j) {
@@ -100,7 +100,7 @@ static double spearman(struct sample *v, size_t n) {
   return xy / sqrt(xx * yy);
 }
 
-/* Chance that a pair of the same meaning lies above one that is not. */
+/* Area under the ROC curve: the probability that a pair with the same meaning scores higher than another pair. */
 static double auc(struct sample *v, size_t n) {
   double positive = 0, ranks = 0;
   rank(v, n);
@@ -132,7 +132,7 @@ struct score {
   double precision, recall, called;
 };
 
-/* "Same" is what lies at or above a raw cosine; with `checked`, only what differ_check() lets pass. */
+/* A pair counts as the same at or above this raw cosine; with `checked`, only if differ_check() finds no difference. */
 static struct score score(const struct pairs *pairs, enum set set, int half, double raw, bool checked) {
   double hit = 0, called = 0, positive = 0;
   for (size_t i = 0; i < pairs->n; i++) {
@@ -151,8 +151,7 @@ static struct score score(const struct pairs *pairs, enum set set, int half, dou
 
 enum { STEPS = 500, ENOUGH = 20 /* pairs that are called the same, before a precision says anything */ };
 
-/* The mean over texts that have nothing to do with each other: of each set, the first text of one pair and the second
- * of another, far behind it. */
+/* The mean similarity of unrelated texts: in each set, the first text of one pair and the second of a distant one. */
 static double floor_of(const struct embedder *e, struct arena *a, const struct pairs *pairs) {
   enum { UNRELATED = 4000, APART = 7919 };
   struct pair *v = arena_array(a, struct pair, UNRELATED);
@@ -176,7 +175,7 @@ static bool precise(const struct pairs *pairs, double raw, double wanted) {
   return true;
 }
 
-/* From here up "the same" is right that often, in each set. */
+/* The lowest cosine from which "the same" has this precision in each set. */
 static double same_mark(const struct pairs *pairs, double wanted) {
   int step = STEPS;
   while (step > 0 && precise(pairs, (double)(step - 1) / STEPS, wanted))
@@ -198,7 +197,7 @@ static void fit(const struct embedder *e, struct arena *a, const struct pairs *p
          even, same_mark(pairs, 0.90), same_mark(pairs, 0.95));
 }
 
-/* What would be found for this embedder if nobody had measured it. */
+/* The automatic calibration of this embedder, without measurements. */
 static struct calibration automatic(const struct embedder *e, struct arena *a) {
   struct calibration c = *calibration_conservative();
   struct error err;
@@ -208,7 +207,7 @@ static struct calibration automatic(const struct embedder *e, struct arena *a) {
   return c;
 }
 
-/* What is reachable: precision and recall of "the same" in each set, from a raw cosine up. */
+/* Precision and recall of "the same" in each set, by minimum raw cosine. */
 static void sweep(const struct pairs *pairs) {
   printf("raw    ");
   for (enum set s = STSB; s <= QUORA; s++)
@@ -246,8 +245,8 @@ struct wanted {
   double label;
 };
 
-/* Share of the pairs of one label that differ_check() calls different, of those at or above a calibrated similarity;
- * with `show`, prints those that it judged wrongly. */
+/* Share of the pairs with one label, at or above a raw cosine, that differ_check() calls different. With `show`,
+ * prints the misjudged pairs instead. */
 static void print_share(const struct pairs *pairs, struct wanted like, double from_raw, bool show) {
   double n = 0, different = 0;
   for (size_t i = 0; i < pairs->n; i++) {
@@ -281,7 +280,7 @@ static void differ_table(const struct pairs *pairs, const struct calibration *c,
       }
 }
 
-/* The figure that matters: contradictions that the gate would still take for duplicates. */
+/* The most important figure: contradictions that the gate would still treat as duplicates. */
 static void false_duplicates(const struct pairs *pairs, const struct calibration *c) {
   double same = uncalibrate(c, SIMILARITY_SAME);
   for (enum set s = BREAKING; s <= SICK; s++) {

@@ -1,4 +1,4 @@
-/* child.c: starting a program with pipes, asking it, ending it. */
+/* child.c: starts a program with pipes, sends it requests, ends it. */
 #include "support/child.h"
 
 #include <fcntl.h>
@@ -48,7 +48,7 @@ void child_tell(struct child *c, const char *message) {
     fail("the program does not read");
 }
 
-/* An answer names its id; a notification names a method. */
+/* A response has the id; a notification has a method. */
 static int answers(const char *line, long id) {
   char with[40], with_blank[40];
   snprintf(with, sizeof(with), "\"id\":%ld", id);

@@ -1,4 +1,4 @@
-/* child.h: a program that speaks JSON lines over its standard input and output, and what the system knows of it. */
+/* child.h: a program that speaks JSON lines over stdin and stdout, and its memory use. */
 #pragma once
 
 #include <stdio.h>
@@ -11,14 +11,14 @@ struct child {
   size_t room;
 };
 
-/* Its standard error goes nowhere. */
+/* Discards its standard error. */
 void child_start(struct child *c, const char *const *argv);
-/* Sends a message and waits for the answer with this id; others are passed over. Fails when the program ends. */
+/* Sends a message and waits for the response with this id; skips others. Fails if the program ends. */
 const char *child_ask(struct child *c, const char *message, long id);
 void child_tell(struct child *c, const char *message);
-/* The next line, whatever it is. */
+/* The next line of any kind. */
 const char *child_line(struct child *c);
-/* Closes its input, and ends it by a signal when it does not end by itself. */
+/* Closes its input, and kills it if it does not exit. */
 void child_end(struct child *c);
 /* Resident memory in MB. */
 double child_memory(pid_t pid);

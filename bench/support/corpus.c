@@ -1,4 +1,4 @@
-/* corpus.c: made-up memories for measurements. */
+/* corpus.c: generated memories for benchmarks. */
 #include "support/corpus.h"
 
 enum { VOCABULARY_BITS = 13, TAGS = 200, PROJECTS = 20 };
@@ -11,7 +11,7 @@ uint64_t corpus_random(struct corpus *c, uint64_t below) {
   return (c->state * 0x2545f4914f6cdd1du >> 16) % below;
 }
 
-/* The word of a rank: two to four syllables, spelled by the digits of a scrambled rank. */
+/* The word of a rank: two to four syllables, the digits of the scrambled rank. */
 static void add_word(struct buf *b, uint64_t rank) {
   static const char *const heads[] = {"b", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st"};
   static const char *const tails[] = {"a", "e", "i", "o", "u", "ai", "or", "en"};
@@ -23,7 +23,7 @@ static void add_word(struct buf *b, uint64_t rank) {
   }
 }
 
-/* Each power of two of ranks is as likely as the next: the frequency of a word falls with its rank. */
+/* Every power-of-two range of ranks is equally likely, so the frequency of a word falls with its rank. */
 static uint64_t random_rank(struct corpus *c) {
   uint64_t size = UINT64_C(1) << corpus_random(c, VOCABULARY_BITS);
   return size - 1 + corpus_random(c, size);

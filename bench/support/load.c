@@ -1,4 +1,4 @@
-/* load.c: an HTTP client for load: keep-alive connections in one epoll set, answers with a Content-Length. */
+/* load.c: an HTTP load generator: keep-alive connections in one epoll set; responses must have a Content-Length. */
 #include "support/load.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@ struct connection {
   int fd;
   double began;
   char *request;
-  size_t size, sent, have, need; /* need: of the whole answer, 0 while its head is not complete */
+  size_t size, sent, have, need; /* need: size of the whole response, 0 until its headers are complete */
   char *answer;
 };
 
@@ -67,7 +67,7 @@ static void find_length(struct connection *c) {
     fail("an answer of %zu bytes", c->need);
 }
 
-/* True when an answer is complete. */
+/* True if a response is complete. */
 static int pull(struct connection *c) {
   for (;;) {
     ssize_t n = recv(c->fd, c->answer + c->have, ANSWER_MAX - 1 - c->have, 0);

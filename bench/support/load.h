@@ -1,4 +1,4 @@
-/* load.h: many HTTP connections at once from one thread, each sending its next request when the last is answered. */
+/* load.h: many parallel HTTP connections from one thread; each sends its next request after the last response. */
 #pragma once
 
 #include "support/measure.h"
@@ -6,14 +6,14 @@
 struct load {
   int port, connections;
   double seconds;
-  /* The n-th request, whole, with its headers; valid until the next call. */
+  /* The n-th request, including headers; valid until the next call. */
   const char *(*request)(void *arg, long n, size_t *ret_size);
   void *arg;
-  /* What a good answer holds. */
+  /* Text that every good response contains. */
   const char *expect;
 
-  long answers, errors; /* what came of it */
-  struct samples ms;    /* of the first SAMPLES_MAX and then of a part */
+  long answers, errors; /* results */
+  struct samples ms;    /* of the first SAMPLES_MAX responses, then of a sample */
 };
 
 void load_run(struct load *load);

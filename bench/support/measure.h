@@ -14,27 +14,27 @@ struct samples {
 };
 
 double now_us(void);
-/* The processor's time that this thread has used: for work that waits for nothing, measured where others work, too. */
+/* CPU time of this thread: for work that never waits, unaffected by other load. */
 double work_us(void);
 void samples_add(struct samples *s, double value);
-/* The value that a share q of the samples does not exceed. */
+/* The q-quantile of the samples. */
 double samples_at(struct samples *s, double q);
 
-/* One row: name, median, tenth and ninetieth percentile, unit; `target` is "" or what the median must reach. */
+/* Prints one row: name, median, 10th and 90th percentile, unit; `target` is "" or the target of the median. */
 void report(const char *name, struct samples *s, const char *unit, const char *target);
-/* The same with the median, the 95th and the 99th percentile: what a user waits for, and how long at worst. */
+/* The same with the median, the 95th and the 99th percentile. */
 void report_tail(const char *name, struct samples *s, const char *unit, const char *target);
-/* A row that only informs: a ratio, a size. */
+/* Prints a row without samples, such as a ratio or a size. */
 void report_text(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Milliseconds that a command takes from start to exit; ret_kb (may be NULL) is its largest resident size. Fails when
- * the command does. */
+/* Milliseconds of a command from start to exit; ret_kb (may be NULL) is its maximum resident size. Fails if the
+ * command fails. */
 double run_command(const char *const *argv, long *ret_kb);
 
-/* Prints what and why, and exits. */
+/* Prints the message and exits. */
 _Noreturn void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Copies a closed store to `to` and waits until it is on the disk. */
+/* Copies a closed store to `to` and syncs it to disk. */
 void copy_store(const char *from, const char *to);
 /* Removes a store with its side files. */
 void remove_store(const char *path);

@@ -1,4 +1,4 @@
-/* pg.c: direct connections to a server, and loading it in bulk. */
+/* pg.c: direct connections to a server, and bulk loading. */
 #include "support/pg.h"
 
 #include <dlfcn.h>
@@ -67,7 +67,7 @@ const char *pg_address(struct arena *a, const char *url, const char *role, const
 
 /* ---- rows in bulk ---- */
 
-/* What the program itself never needs of libpq. */
+/* libpq functions that the program itself does not use. */
 static struct {
   int (*put)(PGconn *conn, const char *bytes, int n);
   int (*end)(PGconn *conn, const char *error);

@@ -1,4 +1,4 @@
-/* recorder.c: passes the bytes between the program and the server on, and reads along in the client's messages. */
+/* recorder.c: forwards the bytes between the program and the server, and parses the messages. */
 #include "support/recorder.h"
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 
 enum { PREPARED = 1024, WAITING = 4096, HEAD = 5, SETTLE_US = 20000 };
 
-/* Bytes of one direction that are not a whole message yet. */
+/* Bytes of one direction that are not a complete message yet. */
 struct stream {
   char *p;
   size_t n, cap;
@@ -35,22 +35,22 @@ struct recorder {
   pthread_t thread;
   pthread_mutex_t lock;
 
-  /* under the lock */
-  struct arena names; /* of prepared statements, for the life of the recorder */
-  struct arena *a;    /* NULL: nothing is kept */
+  /* protected by the lock */
+  struct arena names; /* of prepared statements; live as long as the recorder */
+  struct arena *a;    /* NULL: not recording */
   struct recording kept;
 };
 
-/* One client. */
+/* One client connection. */
 struct passage {
   struct recorder *r;
   int client;
   struct prepared prepared[PREPARED];
   size_t prepared_count;
-  size_t waiting[WAITING]; /* places in `kept` of the statements that are not answered yet; SIZE_MAX: not kept */
+  size_t waiting[WAITING]; /* indexes in `kept` of the statements without an answer yet; SIZE_MAX: not recorded */
   size_t first, last;
   size_t answering;
-  bool server_last; /* the server has spoken since the client last did */
+  bool server_last; /* the last message was the server's */
 };
 
 /* ---- messages ---- */
@@ -126,7 +126,7 @@ static void on_bind(struct passage *c, const char *p) {
   c->waiting[c->last++ % WAITING] = r->a ? r->kept.n - 1 : SIZE_MAX;
 }
 
-/* A whole message of the client: type, length, the rest. */
+/* A complete client message: type, length, payload. */
 static void on_client(struct passage *c, const char *p) {
   if (p[0] == 'P')
     on_parse(c, p + HEAD);
@@ -134,7 +134,7 @@ static void on_client(struct passage *c, const char *p) {
     on_bind(c, p + HEAD);
 }
 
-/* The first value of the first row, when it is a bigint. */
+/* Stores the first value of the first row, if it is a bigint. */
 static void on_row(struct passage *c, const char *p) {
   struct recorder *r = c->r;
   if (!r->a || c->answering >= r->kept.n)
@@ -154,7 +154,7 @@ static void on_server(struct passage *c, const char *p) {
     on_row(c, p + HEAD);
 }
 
-/* ---- passing on ---- */
+/* ---- forwarding ---- */
 
 static void add_bytes(struct stream *s, const char *p, size_t n) {
   if (s->n + n > s->cap) {
@@ -202,7 +202,7 @@ static int to_server(struct recorder *r) {
   return fd;
 }
 
-/* The first message of a client has no type. */
+/* The first message of a client has no type byte. */
 static bool pass_greeting(int client, int server) {
   char head[4], rest[2000];
   if (recv(client, head, 4, MSG_WAITALL) != 4)
@@ -283,7 +283,7 @@ struct recorder *recorder_start(const char *host, int port) {
 
 int recorder_port(const struct recorder *r) { return r->port; }
 
-/* What was sent last may be on its way yet. */
+/* The last bytes may not have arrived yet. */
 static void settle(void) { usleep(SETTLE_US); }
 
 void recorder_begin(struct recorder *r, struct arena *a) {

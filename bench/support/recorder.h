@@ -1,9 +1,9 @@
-/* recorder.h: stands between the program and a server, passes everything on, and keeps the statements that an operation
- * sends, with their values; and sends them again, without the program.
+/* recorder.h: a proxy between the program and a server that records the statements of an operation with their
+ * values, and replays them without the program.
  *
- * What is sent again is the floor of the operation: the same statements, prepared, with the same values, in the same
- * groups, so that there are as many round trips. Ids that the server has given in the recording are replaced by those
- * that it gives in the replay, and every uid by a new one, so that a write can be replayed. */
+ * The replay is the floor of the operation: the same prepared statements with the same values, in the same groups,
+ * so that the number of round trips is the same. Ids that the server generated in the recording are replaced by
+ * those of the replay, and every uid by a new one, so that a write can be replayed. */
 #pragma once
 
 #include <stdint.h>
@@ -23,12 +23,12 @@ struct recorded {
   Oid types[RECORDED_VALUES];
   struct recorded_value values[RECORDED_VALUES];
   int n;
-  int trip;      /* number of the round trip in which it went */
-  bool answered; /* the first column of its first row is a bigint: */
+  int trip;      /* number of its round trip */
+  bool answered; /* the first column of its first row is a bigint, `answer` */
   int64_t answer;
 };
 
-/* What one operation has sent. */
+/* The statements of one operation. */
 struct recording {
   struct recorded *v;
   size_t n, cap;
@@ -37,10 +37,10 @@ struct recording {
 
 struct recorder;
 
-/* Listens on a port of its own; connections to it reach `host`:`port`. */
+/* Listens on its own port; connections to it are forwarded to `host`:`port`. */
 struct recorder *recorder_start(const char *host, int port);
 int recorder_port(const struct recorder *r);
-/* From now on statements are kept, until the end. Kept things live in the arena. */
+/* Records statements until recorder_end(). They live in the arena. */
 void recorder_begin(struct recorder *r, struct arena *a);
 struct recording recorder_end(struct recorder *r);
 
@@ -48,7 +48,7 @@ struct recording recorder_end(struct recorder *r);
 
 struct replay;
 struct replay *replay_open(const char *url);
-/* As a team of the store, for row-level security: not timed. */
+/* Sets the team for row-level security; not timed. */
 void replay_team(struct replay *p, const char *team);
 void replay_run(struct replay *p, const struct recording *r);
 int replay_backend(struct replay *p);

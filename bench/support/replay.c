@@ -1,4 +1,4 @@
-/* replay.c: sends recorded statements again, straight through libpq. */
+/* replay.c: replays recorded statements directly through libpq. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct replay *replay_open(const char *url) {
   p->pq = pg_library();
   p->conn = pg_connect(url);
   p->run = (uint64_t)p->pq->socket(p->conn) + (uint64_t)now_us() * 1000;
-  /* As the program has them. */
+  /* The same settings as the program's. */
   pg_run(p->conn, "SET search_path = cairn, public, extensions, pg_temp; SET jit = off;"
                   "SET lock_timeout = 60000; SET statement_timeout = 60000");
   if (!p->pq->enterPipelineMode(p->conn))
@@ -59,7 +59,7 @@ static bool is_uid(struct str s) {
   return s.n == UID && s.p[8] == '-' && s.p[13] == '-' && s.p[18] == '-' && s.p[23] == '-';
 }
 
-/* The value to send: as it was, or an id or a uid of this run, in `room`. */
+/* The value to send: the recorded one, or an id or uid of this replay, in `room`. */
 static const char *value_of(struct replay *p, const struct recorded_value *v, Oid type, char room[UID + 1]) {
   enum { INT8_OID = 20 };
   if (v->null)
@@ -94,7 +94,7 @@ static void send_statement(struct replay *p, const struct recorded *one, const c
     fail_with(p);
 }
 
-/* ret_new: it must be prepared first, and was. */
+/* ret_new: it was not prepared yet, and now is. */
 static void name_of(struct replay *p, const struct recorded *one, char name[24], bool *ret_new) {
   size_t i = 0;
   while (i < p->statements && !(p->sql[i].p == one->sql.p || str_eq(p->sql[i], one->sql)))
@@ -110,7 +110,7 @@ static void name_of(struct replay *p, const struct recorded *one, char name[24],
     fail_with(p);
 }
 
-/* Ids of new rows alone: other numbers may be anything. */
+/* Only ids of new rows: other numbers are not ids. */
 static void note_answer(struct replay *p, const struct recorded *one, const PGresult *r) {
   if (!one->answered || str_find(one->sql, STR("RETURNING"), 0) == SIZE_MAX || p->pq->ntuples(r) == 0 ||
       p->pq->getlength(r, 0, 0) != 8 || p->id_count == IDS)

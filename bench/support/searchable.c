@@ -1,11 +1,11 @@
-/* searchable.c: opening the stores of the search benchmark. */
+/* searchable.c: opens the stores of the search benchmark. */
 #include "support/searchable.h"
 
 #include <string.h>
 
 #include "support/measure.h"
 
-/* The topics are the first memories: their vectors were made by the embedder in use, through the front door. */
+/* The topics are the first memories, embedded by the current embedder through the library. */
 static void load_topics(struct searchable *s) {
   static int8_t vectors[TOPICS * TOPICS_DIMS_MAX];
   static bool found[TOPICS];

@@ -7,7 +7,7 @@
 #include "store/vectors/vectors.h"
 #include "support/topics.h"
 
-/* An open store of the benchmark: its topics and the index in use. */
+/* An open store of the benchmark with its topics and the current index. */
 struct searchable {
   struct store *store;
   struct topics topics;

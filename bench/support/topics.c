@@ -1,11 +1,11 @@
-/* topics.c: a made-up corpus for searches. */
+/* topics.c: a generated corpus for searches. */
 #include "support/topics.h"
 
 #include <math.h>
 
 enum { VOCABULARY = 200000, MEMORY_WORDS = 30, MEMORY_SPREAD = 20, PROJECTS = 20, OTHER_TOPICS = 2 };
 
-/* Zipf's law by one division: the rank of a word whose frequency falls with it. */
+/* Zipf's law with one division: returns a word rank. */
 static uint32_t zipf(struct corpus *c) {
   double x = (double)corpus_random(c, UINT64_C(1) << 32) / (double)(UINT64_C(1) << 32);
   return (uint32_t)(exp(x * log((double)VOCABULARY + 3.0)) - 1.0) % VOCABULARY;
@@ -44,7 +44,7 @@ struct str topic_text(const struct topics *t, size_t topic, struct arena *a) {
   return buf_str(&b);
 }
 
-/* Numbers that follow each other give random numbers that do not. */
+/* Consecutive numbers must not give correlated random numbers. */
 static struct corpus of_number(int64_t number, uint64_t what) {
   struct corpus c = corpus_start((uint64_t)number * 8 + what);
   corpus_random(&c, 2);
@@ -73,7 +73,7 @@ struct str topics_project(int64_t number, int64_t size, struct arena *a) {
 
 static double share(struct corpus *c) { return (double)corpus_random(c, 1000) / 1000; }
 
-/* A topic, something of others, and noise: sums of random bytes are nearly normal, and cheap. */
+/* A topic, parts of others, and noise: sums of random bytes are nearly normal, and cheap. */
 void topics_vector(const struct topics *t, int64_t number, float *ret_vector) {
   struct corpus c = of_number(number, 1);
   const int8_t *own = t->vectors + topic_of(&c) * (size_t)t->dims;

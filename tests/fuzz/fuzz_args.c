@@ -1,4 +1,4 @@
-/* fuzz_args.c: any words as a command line; they are separated by NUL bytes, as in /proc/self/cmdline. */
+/* fuzz_args.c: any command line; arguments are separated by NUL bytes, as in /proc/self/cmdline. */
 #include "base/utf8.h"
 #include "cli/args.h"
 #include "cli/help.h"
@@ -9,7 +9,7 @@ enum { WORDS_MAX = 64 };
 static void check_objects(struct arena *a, const struct cli_args *args) {
   struct error err;
   yyjson_val *root;
-  /* What the parser built is JSON that the operation's own check can be asked about. */
+  /* The parser's output is valid JSON that the operation can validate. */
   FUZZ_CHECK(json_read(a, json_write(a, args->args, false), &root, &err) == STATUS_OK);
   FUZZ_CHECK(yyjson_is_obj(root));
   size_t i, n;

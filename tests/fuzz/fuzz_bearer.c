@@ -1,4 +1,4 @@
-/* fuzz_bearer.c: any bytes as the Authorization header, as a query, as a cookie, and as X-Forwarded-For. */
+/* fuzz_bearer.c: any bytes as an Authorization header, a query, a cookie, and X-Forwarded-For. */
 #include "http/access/bearer.h"
 #include "http/access/peer.h"
 #include "support/fuzz.h"
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   if (bearer_is_misplaced(&call))
     FUZZ_CHECK(str_find(text, STR("cairn_"), 0) != SIZE_MAX || text.n >= 12);
-  /* A network is its own. */
+  /* peer_network() of a network returns the same network. */
   if (peer_forwarded(text, network)) {
     FUZZ_CHECK(peer_network(str_from(network), again));
     FUZZ_CHECK(str_is(str_from(again), network));

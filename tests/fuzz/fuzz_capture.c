@@ -1,4 +1,4 @@
-/* fuzz_capture.c: pieces of any bytes pass the limits of the write gate. */
+/* fuzz_capture.c: pieces of any input pass the limits of the write gate. */
 #include "base/utf8.h"
 #include "core/memory/capture.h"
 #include "core/memory/headline.h"

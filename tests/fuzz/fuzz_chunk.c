@@ -1,4 +1,5 @@
-/* fuzz_chunk.c: chunks of any bytes: in order, complete, within their size, between characters. */
+/* fuzz_chunk.c: chunks of any input are in order, complete, within the size limit, and split at character
+ * boundaries. */
 #include "base/utf8.h"
 #include "core/memory/chunk.h"
 #include "core/text/text.h"
@@ -14,7 +15,7 @@ static void check_tokens(struct str s) {
   FUZZ_CHECK(tokens_estimate(tokens_cut(s, 7)) <= 7);
 }
 
-/* Turns hold everything, and one that is not long is never divided. */
+/* Turns cover the whole text, and a short turn is never split. */
 static void check_turns(struct str body, const struct turns *turns, const struct chunks *chunks) {
   size_t covered = 0, at = 0;
   for (size_t i = 0; i < turns->n; i++) {

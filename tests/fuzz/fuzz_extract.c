@@ -1,4 +1,4 @@
-/* fuzz_extract.c: words, sentences, headlines and metadata of any bytes. */
+/* fuzz_extract.c: words, sentences, headlines and metadata of any input. */
 #include "base/utf8.h"
 #include "core/memory/extract.h"
 #include "core/memory/headline.h"
@@ -16,7 +16,7 @@ static void check_list(const struct strs *list, size_t max, bool valid) {
   }
 }
 
-/* Sentences and words are in order and leave out nothing that they should hold. */
+/* Sentences and words are in order, with nothing skipped that belongs to one. */
 static void check_walks(struct str s) {
   struct str part;
   size_t end = 0;

@@ -1,5 +1,5 @@
-/* fuzz_http_answer.c: any bytes as the answer of an embedding endpoint: refused with a reason, or vectors as promised;
- * and any bytes quoted in a message without control characters and without the key. */
+/* fuzz_http_answer.c: any bytes as the response of an embedding endpoint: rejected with a reason, or valid vectors.
+ * Quotes of it in messages have no control characters and not the API key. */
 #include <math.h>
 
 #include "base/utf8.h"
@@ -33,17 +33,17 @@ static void check_parser(parser parse, struct str body, size_t n, int dims) {
 
 static void check_quote(struct str text) {
   char quote[HTTP_QUOTE_SIZE];
-  /* A key out of the text itself, so that it does occur. */
+  /* Take the key from the text, so that it occurs there. */
   struct str key = text.n > 40 ? str_slice(text, 10, 30) : STR("0123456789");
   for (size_t i = 0; i < key.n; i++)
-    if (key.p[i] < 0x21 || key.p[i] > 0x7e) /* no key has such characters: http_embedder_open() sees to it */
+    if (key.p[i] < 0x21 || key.p[i] > 0x7e) /* http_embedder_open() rejects such keys */
       key = STR("0123456789");
   http_quote(text, key, quote, sizeof(quote));
   struct str got = str_from(quote);
   FUZZ_CHECK(got.n < sizeof(quote) && utf8_check(got) == got.n);
   for (size_t i = 0; i < got.n; i++)
     FUZZ_CHECK((unsigned char)got.p[i] >= 0x20 && got.p[i] != 0x7f);
-  /* Unless it is made of the word that stands in its place. */
+  /* A key with brackets may match the placeholder that replaces it. */
   FUZZ_CHECK(memchr(key.p, '[', key.n) || memchr(key.p, ']', key.n) || !memmem(got.p, got.n, key.p, key.n));
 }
 

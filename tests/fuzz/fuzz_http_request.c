@@ -1,4 +1,4 @@
-/* fuzz_http_request.c: what a request brings that this program reads itself: target, query, Host, Origin, event ids. */
+/* fuzz_http_request.c: the request parts that Cairn parses itself: target, query, Host, Origin, event ids. */
 #include "base/utf8.h"
 #include "http/access/check.h"
 #include "http/mcp/channel.h"
@@ -29,7 +29,7 @@ static void check_target(struct arena *a, struct str text) {
   (void)http_route_find(http_routes, STR("GET"), u.path);
 }
 
-/* A host that passes is one of the names, whatever surrounds it. */
+/* An accepted host is one of the allowed names. */
 static void check_names(struct str text) {
   static const struct strs none = {0};
   static const struct check_names here = {.hosts = &none, .local = true}, elsewhere = {.hosts = &none};
@@ -40,7 +40,7 @@ static void check_names(struct str text) {
     FUZZ_CHECK(ascii_lower(text.p[0]) == 'h' && !check_host(text, &here));
 }
 
-/* However data is cut into lines, none of them is a field of its own. */
+/* No line break in the data can start a new field. */
 static void check_frame(struct arena *a, struct str text) {
   struct buf b = BUF(a);
   sse_event(&b, text, text, text);

@@ -1,4 +1,4 @@
-/* fuzz_import.c: the parsers of imports take any bytes; what they accept is stable and within the gate's limits. */
+/* fuzz_import.c: any bytes as input of the import parsers; accepted records are stable and within the gate's limits. */
 #include "base/utf8.h"
 #include "core/gate/gate.h"
 #include "core/memory/headline.h"

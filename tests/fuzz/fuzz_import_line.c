@@ -1,4 +1,4 @@
-/* fuzz_import_line.c: transcripts of other programs may hold anything; what is made of them are sound messages. */
+/* fuzz_import_line.c: any bytes as a transcript of another program; every imported message is valid. */
 #include "base/id.h"
 #include "support/fuzz.h"
 #include "transcript/file/import_line.h"
@@ -19,7 +19,7 @@ static void check(struct arena *a, const struct import_line *line) {
   }
 }
 
-/* The same bytes give the same ids, and every line is imported or counted. */
+/* The same bytes give the same ids, and every line is either imported or counted as skipped. */
 static void read_all(struct arena *a, enum import_from from, struct str text, struct strs *ids) {
   struct import_file *file = arena_alloc(a, sizeof(*file));
   struct str line;

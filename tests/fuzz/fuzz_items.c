@@ -1,4 +1,4 @@
-/* fuzz_items.c: items of any bytes, read as Markdown or as the comments of some language. */
+/* fuzz_items.c: items of any input, parsed as Markdown or as source code comments. */
 #include "base/utf8.h"
 #include "core/files/comments.h"
 #include "core/files/items.h"
@@ -8,7 +8,7 @@
 
 static const char *const files[] = {"a.md", "a.c", "a.py", "a.js", "a.sh", "a.lua", "a.rb", "a.html", "a.rs", "a.sql"};
 
-/* Lines are slices of the text, in order, and their numbers are right. */
+/* Lines are slices of the text, in order, with correct line numbers. */
 static void check_lines(struct arena *a, struct str file, struct str text) {
   struct prose_lines lines;
   comments_read(a, file, text, &lines);

@@ -1,4 +1,4 @@
-/* fuzz_json.c: any text as JSON; what is taken must be writable, and reading that must give the same text again. */
+/* fuzz_json.c: any text as JSON; accepted documents survive a write and a second read unchanged. */
 #include "base/json.h"
 
 #include "support/fuzz.h"
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   } else {
     FUZZ_CHECK(root == NULL && err.code == status && err.message[0] != 0);
   }
-  /* Any bytes can be put into a document. */
+  /* Strings of any bytes can be added to a document. */
   yyjson_mut_doc *doc = json_new(&a);
   yyjson_mut_val *object = yyjson_mut_obj(doc);
   json_put(doc, object, "k", s);

@@ -1,4 +1,4 @@
-/* fuzz_jwks.c: any bytes as the keys of an issuer; what is taken can be used, and what is not is refused in words. */
+/* fuzz_jwks.c: any bytes as the key set of an issuer: accepted keys are usable, others are rejected with a message. */
 #include "http/access/jwt.h"
 #include "support/fuzz.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_jwt.c: any bytes as an access token, and any JSON as what one claims. Nobody forges a token by chance; and who
- * is let in has a team, a role and projects that are names. */
+/* fuzz_jwt.c: any bytes as an access token, and any JSON as its claims. No input passes as a signed token; accepted
+ * claims have a valid team, role and projects. */
 #include "core/gate/gate.h"
 #include "http/access/jwt.h"
 #include "http/access/oauth.h"

@@ -1,5 +1,5 @@
-/* fuzz_mcp.c: any message into the dispatcher, in each era and over each transport. A request is answered once, by JSON
- * on one line; what is no request is not answered, or by an error without a result. */
+/* fuzz_mcp.c: any message to the dispatcher, in each protocol era and over each transport. A request gets exactly
+ * one response, JSON on one line. Anything else gets none, or an error without a result. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ struct heard {
   bool request_id; /* the message was a request */
 };
 
-/* A store for the process; calls that the input makes are real. */
+/* The store and servers of one input; tool calls are executed for real. */
 struct world {
   struct mcp_server *server[2]; /* stdio, HTTP */
   char session[MCP_SESSION_SIZE];
@@ -90,7 +90,7 @@ static void end(struct world *w) {
   remove_store(w);
 }
 
-/* Each input meets a new store: what one leaves behind does not change what the next finds. */
+/* Each input gets a new store, so that results do not depend on earlier inputs. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct world w = {0};
   struct str message = {(const char *)data, size};
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   begin(&w);
   arena_init(&a);
   rpc_read(&a, message, &in);
-  /* Answers to questions cannot come here: nobody would wait for them. */
+  /* No client answers questions here, so do not wait for answers. */
   questions_abort(w.server[0]);
   questions_abort(w.server[1]);
   for (int i = 0; i < 2; i++) {

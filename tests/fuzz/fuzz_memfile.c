@@ -1,4 +1,4 @@
-/* fuzz_memfile.c: any path and any text: a path that is taken stays in the folder, and edits lose no byte. */
+/* fuzz_memfile.c: any path and any text: an accepted path stays in the directory, and edits lose no byte. */
 #include "core/files/memfile.h"
 #include "support/fuzz.h"
 

@@ -1,5 +1,5 @@
-/* fuzz_message.c: a line that is a message is the same message when it is written and read again; summaries of any text
- * fit. */
+/* fuzz_message.c: a line that parses as a message survives a write and a second read unchanged; summaries of any
+ * text are within the limit. */
 #include "core/secrets/redact.h"
 #include "core/text/token_count.h"
 #include "support/fuzz.h"

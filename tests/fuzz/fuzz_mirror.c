@@ -1,10 +1,10 @@
-/* fuzz_mirror.c: any page: it is covered by its blocks, and written as it was read it stays what it is. */
+/* fuzz_mirror.c: any MEMORY.md page: its bullets survive a write and a second read unchanged. */
 #include "core/files/mirror.h"
 
 #include "base/utf8.h"
 #include "support/fuzz.h"
 
-/* Every bullet stays: those with a mark as memories, the others with a note. */
+/* Hold every bullet with a note, and make a memory of each. */
 static void settle(struct arena *a, struct mirror_page *page, struct mirror_entries *entries) {
   int64_t id = 0;
   for (size_t i = 0; i < page->blocks.n; i++) {
@@ -39,12 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct mirror_page page;
   struct mirror_entries entries = {0}, none = {0};
   struct mirror_counts counts;
-  if (utf8_check(input) < size || (size && memchr(data, 0, size))) /* such a file is refused before it gets here */
+  if (utf8_check(input) < size || (size && memchr(data, 0, size))) /* such files are rejected earlier */
     return 0;
   mirror_parse(&a, input, &page);
   check_texts(&a, &page);
   settle(&a, &page, &entries);
-  /* What is held is held for good, word by word. */
+  /* Held bullets stay held, with unchanged text. */
   struct str once = mirror_render(&a, &page, &none, &options, &counts);
   struct mirror_page again;
   struct mirror_knowns known = {0};
@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(again.blocks.v[k].fate == MIRROR_HOLD || again.blocks.v[k].fate == MIRROR_ADD);
     k++;
   }
-  /* Texts as memories of a new page come back as they are. */
+  /* Memories written to a new page are read back unchanged. */
   struct mirror_page blank = {0}, read;
   mirror_parse(&a, mirror_render(&a, &blank, &entries, &options, &counts), &read);
   for (size_t i = 0; i < entries.n; i++) {

@@ -1,11 +1,11 @@
-/* fuzz_model.c: any bytes as a model file: refused, or usable from end to end. */
+/* fuzz_model.c: any bytes as a model file: rejected, or fully usable. */
 #include <stdlib.h>
 
 #include "embed/encoder/encoder.h"
 #include "embed/encoder/model_layout.h"
 #include "support/fuzz.h"
 
-/* Every word of every section can be read, and a text can be encoded, whatever the numbers are. */
+/* Reads every section completely and encodes a text, whatever the weights are. */
 static void use(struct arena *a, const struct model *m) {
   FUZZ_CHECK(m->name[0]);
   FUZZ_CHECK(m->vocabulary.p + m->vocabulary.n <= m->bytes.p + m->bytes.n);
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size)
     memcpy(bytes, data, size);
   try(&a, (struct str){bytes, size});
-  /* Once more with checksums that are right, or nothing behind them would ever be reached. */
+  /* Try again with correct checksums, or the code after the checksum test would never run. */
   if (size >= MODEL_HEADER_SIZE) {
     uint64_t sum = model_checksum(bytes + MODEL_HEADER_SIZE, size - MODEL_HEADER_SIZE);
     memcpy(bytes + HEADER_PAYLOAD_CHECKSUM, &sum, 8);

@@ -1,8 +1,8 @@
-/* fuzz_model_config.c: any text as one of the JSON files that lie beside a model's weights. */
+/* fuzz_model_config.c: any text as one of the JSON configuration files of a model. */
 #include "embed/convert/config.h"
 #include "support/fuzz.h"
 
-/* The first byte says which file the rest is. */
+/* The first byte selects the file type. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
     return 0;

@@ -1,5 +1,4 @@
-/* fuzz_pieces.c: any text as a file and as rules of .gitignore: pieces keep every line, and matching comes to an end.
- */
+/* fuzz_pieces.c: any text as a file and as .gitignore rules: pieces keep every line, and matching terminates. */
 #include "base/utf8.h"
 #include "core/files/pieces.h"
 #include "file/ignore.h"

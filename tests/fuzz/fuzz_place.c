@@ -1,4 +1,4 @@
-/* fuzz_place.c: any text as the address of a store: what messages show of it holds no password. */
+/* fuzz_place.c: any text as the address of a store: messages never show its password. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 
 #define PASSWORD "s3cr3t-w0rd"
 
-/* An address as it is given; one that is well formed, too, with a password in each place that takes one. */
+/* Checks an address; `secret` is its password, or NULL. */
 static void check(const char *address, const char *secret) {
   char shown[PLACE_MAX];
   place_public(address, shown);

@@ -1,4 +1,5 @@
-/* fuzz_present.c: any bytes as they are shown: valid text in which nothing hides, and nothing left to do twice. */
+/* fuzz_present.c: any bytes as presented text: the output is valid UTF-8 without hidden characters, and presenting
+ * it again changes nothing. */
 #include "core/trust/present.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-/* fuzz_query.c: whatever the query, full-text search takes it. */
+/* fuzz_query.c: full-text search accepts any query. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* fuzz_redact.c: secrets in any text: hits are in order, in range and between characters, and cutting them out leaves
- * valid text in which nothing more is found, and no form of a known value. */
+/* fuzz_redact.c: secrets in any text: hits are in order, in range and at character boundaries. Redacted text is
+ * valid, has no more hits, and has no encoding of a known value. */
 #include "core/secrets/redact.h"
 
 #include "base/utf8.h"
@@ -28,8 +28,8 @@ static void check_hits(struct arena *a, struct str text, const struct secret_hit
   }
 }
 
-/* The characters of base64 that hold bits of the value alone when `before` other bytes come before it. Written here
- * once more, group by group: what is tested must not be its own judge. */
+/* The base64 characters that depend only on the value if `before` bytes precede it. A separate implementation, so
+ * that the code under test is not its own oracle. */
 static struct str base64(struct arena *a, struct str value, size_t before, const char *last_two) {
   char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   memcpy(letters + 62, last_two, 2);
@@ -61,7 +61,7 @@ static void add_forms(struct arena *a, struct str value, struct strs *forms) {
   }
 }
 
-/* Behind the mark at `at`. */
+/* The end of the redaction marker at `at`. */
 static size_t behind_mark(struct str text, size_t at) {
   size_t i = at + 10;
   while (i < text.n && ((text.p[i] >= 'a' && text.p[i] <= 'z') || ascii_digit(text.p[i]) || text.p[i] == '_'))
@@ -69,7 +69,7 @@ static size_t behind_mark(struct str text, size_t at) {
   return i < text.n && text.p[i] == ']' ? i + 1 : at + 1;
 }
 
-/* No form is left between the marks: what a value has in common with a mark is no find. */
+/* No encoding is left between the markers. Matches inside a marker are ignored. */
 static void check_clean(struct arena *a, struct str clean, struct str value) {
   struct strs forms = {0};
   value = str_trim(value);

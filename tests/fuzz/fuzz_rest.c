@@ -1,5 +1,5 @@
-/* fuzz_rest.c: any request to /api/v1 gets one answer, and what is wrong with it is said in words. There is no store:
- * all that is read before an operation runs is under test.
+/* fuzz_rest.c: any request to /api/v1 gets one response, with a message if it is an error. There is no store: this
+ * tests everything before the operation runs.
  *
  * An input is "METHOD TARGET" on the first line, then headers, an empty line, and the body. */
 #include "http/rest/rest.h"

@@ -1,5 +1,5 @@
-/* fuzz_safetensors.c: any bytes as a safetensors file; what is accepted lies within the bytes and converts or is
- * refused with a reason. */
+/* fuzz_safetensors.c: any bytes as a safetensors file; tensors of an accepted file lie within it, and are converted
+ * or rejected with a reason. */
 #include "embed/convert/safetensors.h"
 
 #include "embed/convert/convert.h"

@@ -1,5 +1,5 @@
-/* fuzz_seal.c: any bytes as a sealed text, a key, and a text to seal: nothing opens that was not sealed, and what was
- * sealed comes back. */
+/* fuzz_seal.c: any bytes as a ciphertext, a key, and a plaintext: forged ciphertexts are rejected, and sealed texts
+ * open unchanged. */
 #include <sodium.h>
 
 #include "store/tables/seal.h"

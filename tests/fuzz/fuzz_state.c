@@ -1,5 +1,5 @@
-/* fuzz_state.c: what clients carry back sealed (cursors, the state of a question): any bytes are refused, what was
- * sealed opens once again, and one bit makes the difference. */
+/* fuzz_state.c: sealed data that clients send back (cursors, the state of a question): arbitrary bytes are rejected,
+ * sealed data opens, and one changed character is detected. */
 #include <string.h>
 
 #include "mcp/protocol/server.h"
@@ -15,7 +15,7 @@ static void check_round(const struct mcp_server *server, struct arena *a, struct
   FUZZ_CHECK(!state_open(server, a, STR("default"), STR("tools"), str_slice(sealed, 0, sealed.n - 1), NOW, &opened));
   char *bent = arena_alloc(a, sealed.n);
   memcpy(bent, sealed.p, sealed.n);
-  size_t at = text.n ? (uint8_t)text.p[0] % (sealed.n - 1) : 0; /* the last letter may hold unused bits */
+  size_t at = text.n ? (uint8_t)text.p[0] % (sealed.n - 1) : 0; /* the last character may hold unused bits */
   bent[at] = bent[at] == 'A' ? 'B' : 'A';
   FUZZ_CHECK(!state_open(server, a, STR("default"), STR("tools"), (struct str){bent, sealed.n}, NOW, &opened));
 }

@@ -1,7 +1,6 @@
-/* fuzz_store.c: a store whose file is damaged, or is any bytes: it is refused or read, with a sentence, and nothing
- * worse.
+/* fuzz_store.c: a damaged store, or any bytes as a store: it is rejected with a message or read, without a crash.
  *
- * An input is a list of wounds, five bytes each: where (four, the first one lowest), and what is there afterwards. One
+ * An input is a list of changes, five bytes each: an offset (four bytes, little endian) and the new byte. An input
  * that begins with "SQLite format 3" is the whole file. */
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ static void remove_store(struct arena *a, const char *path) {
     unlink(arena_printf(a, "%s%s", path, tails[i]).p);
 }
 
-/* A small store with something in each corner, made once; its bytes. */
+/* The bytes of a small store that uses most tables, made once. */
 static struct str whole_store(const char *path) {
   static struct arena kept;
   static struct str bytes;
@@ -52,7 +51,7 @@ static struct str whole_store(const char *path) {
   call(e, a, "task add", "{\"text\":\"Renew the certificate of the mail server\"}");
   call(e, a, "vault set", "{\"key\":\"runs\",\"value\":\"7\"}");
   engine_close(&e);
-  arena_release(a); /* what handled a vault lies where nobody looks for leaks */
+  arena_release(a); /* the vault's locked memory is invisible to the leak checker */
   FUZZ_CHECK(fs_read(&kept, path, FILE_MAX_BYTES, &bytes, &err) == STATUS_OK);
   return bytes;
 }

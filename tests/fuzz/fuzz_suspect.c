@@ -1,4 +1,4 @@
-/* fuzz_suspect.c: any bytes are judged, twice alike, and the verdict is a list of known names. */
+/* fuzz_suspect.c: any input gets a repeatable verdict, a list of known names. */
 #include "core/trust/suspect.h"
 
 #include "core/trust/suspect_words.h"

@@ -1,4 +1,4 @@
-/* fuzz_tasks_json.c: any bytes as a file of tasks: what is understood can be written, and reads as it was. */
+/* fuzz_tasks_json.c: any bytes as a task file; accepted tasks survive a write and a second read unchanged. */
 #include "base/utf8.h"
 #include "file/tasks_json.h"
 #include "support/fuzz.h"

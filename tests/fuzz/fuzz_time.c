@@ -1,4 +1,4 @@
-/* fuzz_time.c: any text as a time or a duration; what is taken must survive writing and reading. */
+/* fuzz_time.c: any text as a time or a duration; accepted values survive a write and a second read. */
 #include "base/os/clock.h"
 
 #include "support/fuzz.h"

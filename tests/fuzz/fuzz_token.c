@@ -1,4 +1,4 @@
-/* fuzz_token.c: any text as a token; what is taken is written again with the very same bytes. */
+/* fuzz_token.c: any text as a token; an accepted token is written back with the same bytes. */
 #include "core/secrets/access_token.h"
 
 #include "support/fuzz.h"

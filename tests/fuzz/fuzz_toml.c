@@ -1,5 +1,5 @@
-/* fuzz_toml.c: any text as TOML and as a configuration: what is read is well formed, written out again it is the same,
- * and every setting that was taken has a value that will do. */
+/* fuzz_toml.c: any text as TOML and as a configuration: accepted documents are well formed, survive a write and a
+ * second read, and every accepted setting has a valid value. */
 #include "base/buf.h"
 #include "base/toml/toml.h"
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
-/* fuzz_tool.c: what a client may send, and what an operation may return: arguments are taken or refused with a
- * sentence, and every answer is valid text within its budget. */
+/* fuzz_tool.c: any arguments from a client and any result of an operation: arguments are accepted or rejected with a
+ * message, and every answer is valid text within its budget. */
 #include "base/utf8.h"
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"

@@ -1,5 +1,5 @@
-/* fuzz_transcript.c: any bytes as a transcript and as the index of a folder of them: both are read, what is no message
- * is counted, and nothing of the files is lost.
+/* fuzz_transcript.c: any bytes as a transcript and as the index of a transcript directory: both are read, invalid
+ * lines are counted, and no data in the files is lost.
  *
  * An input is the index, a NUL byte, and the transcript. */
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
-/* fuzz_transcript_pack.c: any bytes as an archive of transcripts: refused, or every session's files lie within it. */
+/* fuzz_transcript_pack.c: any bytes as an archive of transcripts: rejected, or the files of every session lie within
+ * it. */
 #include <sys/mman.h>
 #include <unistd.h>
 

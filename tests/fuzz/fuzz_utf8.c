@@ -1,4 +1,4 @@
-/* fuzz_utf8.c: any bytes through the UTF-8 functions; what comes out must be valid and the same the second time. */
+/* fuzz_utf8.c: any bytes through the UTF-8 functions: the output is valid, and a second pass does not change it. */
 #include "base/utf8.h"
 
 #include "support/fuzz.h"

@@ -1,4 +1,4 @@
-/* fuzz_vault_key.c: any text as a file of master keys: what is taken from it names itself. */
+/* fuzz_vault_key.c: any text as a file of master keys: the id of an accepted key matches the key. */
 #include <sodium.h>
 
 #include "file/key_file.h"

@@ -1,4 +1,5 @@
-/* fuzz_when.c: any query: a window that is in order and in our time, or none; nearness between 0 and 1. */
+/* fuzz_when.c: any query: the time window is ordered and in a plausible range, or there is none; proximity is
+ * between 0 and 1. */
 #include "base/os/clock.h"
 #include "core/rank/when.h"
 #include "support/fuzz.h"

@@ -1,5 +1,4 @@
-/* fuzz_wordpiece.c: any text through the tokeniser, any vocabulary through its maker, any bytes as a stored vocabulary.
- */
+/* fuzz_wordpiece.c: any text through the tokeniser, any text as a vocabulary, any bytes as a stored vocabulary. */
 #include "embed/encoder/wordpiece.h"
 
 #include "support/fuzz.h"
@@ -14,7 +13,7 @@ static void check_text(const struct wordpiece *w, struct arena *a, struct str te
   for (size_t i = 0; i < n; i++)
     FUZZ_CHECK(ids[i] >= 0 && ids[i] < w->count);
   FUZZ_CHECK(wordpiece_count(w, a, text, MOST - 2) == n - 2);
-  /* Read in small steps, it is the same. */
+  /* Reading in small steps gives the same result. */
   struct wordpiece_reader *r = arena_alloc(a, sizeof(*r));
   wordpiece_start(r, w, text);
   while (done < n - 2 && (got = wordpiece_next(r, parts, n - 2 - done < 3 ? n - 2 - done : 3)) > 0) {
@@ -31,7 +30,7 @@ static void check_blob(struct arena *a, struct str blob, struct str text) {
     check_text(&w, a, text);
 }
 
-/* The first byte says what the rest is; a NUL separates the two parts of it. */
+/* The first byte selects the test; a NUL separates the two parts of the rest. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char usual[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\n##a\n##b\n##ab\n,\n.\n日\nσ\n##ς\ne\n##e\ni\n##i\n";
   if (size == 0)
@@ -55,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   } else if (data[0] % 4 == 2) {
     check_blob(&a, rest, second);
   } else {
-    /* A good one with bytes changed: pairs of place and value. */
+    /* A valid vocabulary with some bytes changed: pairs of offset and value. */
     FUZZ_CHECK(wordpiece_build(&a, str_from(usual), &blob, &err) == STATUS_OK);
     for (size_t i = 0; i + 3 <= rest.n; i += 3)
       blob.p[((size_t)(uint8_t)rest.p[i] << 8 | (uint8_t)rest.p[i + 1]) % blob.n] ^= rest.p[i + 2];

@@ -1,4 +1,4 @@
-/* demo.c: tests that fail in every way there is; scripts/check-harness judges what the harness says about them. */
+/* demo.c: tests that fail in every possible way; scripts/check-harness checks how the harness reports them. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -37,7 +37,7 @@ TEST(bad_crash) {
 TEST(bad_exit) { _exit(3); }
 
 TEST(bad_slow, .seconds = 1) {
-  if (fork() == 0) /* a child of the test must go with it */
+  if (fork() == 0) /* a child of the test must be killed with it */
     execlp("sleep", "sleep", "4242.4242", (char *)0);
   for (;;)
     pause();

@@ -1,5 +1,5 @@
-/* inject.c: an attacker's code inside a server: preloaded, it waits for a request with a mark in it, tries to do harm,
- * and writes down how each try ended. */
+/* inject.c: simulates an attacker's code in a server. Preloaded, it waits for a request with a trigger string, runs
+ * attacks, and records the result of each. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags);
 
 extern char **environ;
 
-/* ---- attacks: 0, or errno ---- */
+/* ---- attacks: return 0 or errno ---- */
 
 static const char *setting(const char *name) {
   const char *value = getenv(name);
@@ -86,7 +86,7 @@ static void attack(void) {
     return;
   for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++)
     n += (size_t)snprintf(text + n, sizeof(text) - n, "%s: %d\n", attacks[i].name, attacks[i].run());
-  /* Whole or not at all: the test waits for it. */
+  /* Write atomically: the test waits for this file. */
   snprintf(path, sizeof(path), "%s", setting("INJECT_OUT"));
   snprintf(part, sizeof(part), "%.4080s.part", path);
   int fd = open(part, O_WRONLY | O_CREAT, 0600);
@@ -96,7 +96,7 @@ static void attack(void) {
     close(fd);
 }
 
-/* ---- the way in ---- */
+/* ---- trigger ---- */
 
 static ssize_t look(const void *bytes, ssize_t n) {
   if (n > 0 && memmem(bytes, (size_t)n, MARK, sizeof(MARK) - 1))

@@ -1,4 +1,4 @@
-/* conformance.c: tools, prompts and resources of the official conformance suite, with fixed answers. */
+/* conformance.c: tools, prompts and resources of the official conformance suite, with fixed results. */
 #include "conformance.h"
 
 #include <time.h>
@@ -156,7 +156,7 @@ static void list_fixture_prompts(struct exchange *x, yyjson_mut_val *list) {
     yyjson_mut_arr_append(list, fixture_json(x, defs[i]));
 }
 
-/* A user's message for each block. */
+/* One user message per block. */
 static void answer_messages(struct exchange *x, yyjson_mut_val *const *blocks, size_t n) {
   yyjson_mut_val *result = yyjson_mut_obj(x->doc), *messages = json_put_arr(x->doc, result, "messages");
   for (size_t i = 0; i < n; i++) {

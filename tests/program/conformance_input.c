@@ -1,5 +1,5 @@
-/* conformance_input.c: fixtures of the conformance suite that ask the client: by requests to it before 2026-07-28, by
- * results that require input since. */
+/* conformance_input.c: conformance fixtures that ask the client for input: with requests before 2026-07-28, with
+ * results that require input since then. */
 #include "conformance.h"
 
 #define FORM(message, properties, required)                                                                            \

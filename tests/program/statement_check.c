@@ -1,4 +1,4 @@
-/* statement_check.c: finds the tables of a statement, and whether each is bound to one team. */
+/* statement_check.c: finds the tables of a statement and whether each is bound to one team. */
 #include "statement_check.h"
 
 #include <stdio.h>
@@ -9,28 +9,28 @@
 const char *const engine_tables[] = {"chunk_count", "chunk_text", "term_count", "vec",
                                      "vec_block",   "vec_centre", "vec_count",  NULL};
 
-/* A query in brackets, or one side of a UNION, has tables of its own and sees those around it. */
+/* A parenthesised query, or one side of a UNION: it has its own tables and sees those of the enclosing parts. */
 struct part {
   size_t around;
-  bool naming; /* behind FROM and the like: a comma leads to the next table */
+  bool naming; /* in a table list, after FROM etc.: a comma leads to the next table */
 };
 
-enum { OUTSIDE = 0 }; /* the part around the whole statement */
+enum { OUTSIDE = 0 }; /* the part that encloses the whole statement */
 
 struct token {
   struct str text;
   size_t part;
 };
 
-/* A table under the name that the statement gives it. */
+/* A table with its alias in the statement. */
 struct named {
   struct str name, table;
   size_t part;
-  bool filled; /* INSERT INTO: the rows it gets are bound, not those it reads */
+  bool filled; /* INSERT INTO: the inserted rows must be bound, not the rows it reads */
   bool bound;
 };
 
-/* One side of a comparison: a bound value, or a column with or without a name before it. */
+/* One side of a comparison: a bound value, or a column, qualified or not. */
 struct side {
   struct str name, column;
   bool bound;
@@ -50,11 +50,11 @@ struct reading {
   LIST(struct same) same;
 };
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
 static bool begins_word(char c) { return ascii_alpha(c) || c == '_'; }
 
-/* Behind the token that begins at `at`; comments are tokens too. */
+/* The end of the token that begins at `at`; comments are tokens, too. */
 static size_t token_end(struct str s, size_t at) {
   char c = s.p[at];
   size_t end = SIZE_MAX, i = at + 1;
@@ -90,7 +90,7 @@ static size_t part_new(struct reading *r, size_t around) {
   return r->parts.n - 1;
 }
 
-/* The two sides of a UNION are beside each other. */
+/* Splits into tokens. The two sides of a UNION become siblings. */
 static void cut(struct reading *r, struct str sql) {
   static const char *const between[] = {"UNION", "EXCEPT", "INTERSECT", NULL};
   size_t part = part_new(r, part_new(r, OUTSIDE));
@@ -125,7 +125,7 @@ static bool has_team(struct str table) {
   return false;
 }
 
-/* Names are written in small letters, what is SQL's own in capitals. */
+/* In our SQL, names are lower case and keywords upper case. */
 static bool is_alias(struct str token) { return is_name(token) && !ascii_upper(token.p[0]); }
 
 static bool gives_team(const struct reading *r, size_t bracket) {
@@ -168,7 +168,7 @@ static void find_tables(struct reading *r) {
 
 /* ---- comparisons ---- */
 
-/* The side that ends at token `last`, or begins at `first`; how many tokens it has. */
+/* Reads the side that ends at token `last`, or begins at `first`; returns its number of tokens. */
 static size_t side_before(const struct reading *r, size_t last, struct side *ret_side) {
   bool named = last >= 2 && str_is(text_at(r, last - 1), ".");
   *ret_side = (struct side){.name = named ? text_at(r, last - 2) : STR_NONE, .column = text_at(r, last)};
@@ -184,7 +184,7 @@ static size_t side_after(const struct reading *r, size_t first, struct side *ret
   return named ? 3 : 1;
 }
 
-/* Only what must be true counts: not one side of an OR, not what is computed from. */
+/* Only a condition that must hold counts: not an operand of OR, not part of an expression. */
 static bool is_required(struct str before, struct str after) {
   static const char *const leading[] = {"WHERE", "AND", "ON", "(", NULL};
   bool ends = after.n == 0 || is_name(after) || strchr(");,", after.p[0]);
@@ -204,7 +204,7 @@ static void find_same(struct reading *r) {
 
 /* ---- binding ---- */
 
-/* The table that a name means where it stands. Without a name: the one table of the nearest part that has any. */
+/* The table that a name refers to in this part. Without a name: the only table of the nearest part that has tables. */
 static struct named *table_of(struct reading *r, struct str name, size_t part) {
   for (; part != OUTSIDE; part = r->parts.v[part].around) {
     struct named *found = NULL;
@@ -222,7 +222,7 @@ static struct named *table_of(struct reading *r, struct str name, size_t part) {
   return NULL;
 }
 
-/* What a column identifies: 'm' a memory, 'c' a text; 0: neither. */
+/* The kind of id in a column: 'm' for a memory, 'c' for a chunk; 0: neither. */
 static char kind_of(const struct named *t, struct str column) {
   bool id = str_is(column, "id");
   if (str_is(column, "memory_id") || (id && str_is(t->table, "memory")) ||
@@ -272,7 +272,7 @@ void statement_tables(struct arena *a, struct str sql, struct strs *ret_names) {
 
 struct str statement_fault(struct arena *a, struct str sql, enum db_engine engine) {
   bool marked = str_starts(sql, STR("/* all teams: "));
-  if (str_starts(sql, STR("CREATE TRIGGER "))) /* touches nothing by being there */
+  if (str_starts(sql, STR("CREATE TRIGGER "))) /* creating a trigger reads and writes no rows */
     return STR_NONE;
   struct reading r = read_tables(a, sql, engine);
   find_same(&r);

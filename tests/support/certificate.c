@@ -1,4 +1,4 @@
-/* certificate.c: a certificate for localhost. */
+/* certificate.c: makes a certificate for localhost. */
 #include "support/certificate.h"
 
 #include <sys/stat.h>

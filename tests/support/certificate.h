@@ -5,7 +5,7 @@ struct certificate {
   const char *path, *key; /* PEM files in the test's folder; the key's mode is 0600 */
 };
 
-/* A new one at the same place each time; without openssl the test ends as one that cannot be run. */
+/* Makes a new one at the same path each time. Without openssl the test ends as "not run". */
 struct certificate certificate_make(void);
-/* One at these places. */
+/* Makes one at these paths. */
 struct certificate certificate_make_at(const char *path, const char *key);

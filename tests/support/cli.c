@@ -1,4 +1,4 @@
-/* cli.c: the program on a private store of the running test. */
+/* cli.c: runs the program on a private store of the running test. */
 #include "support/cli.h"
 
 #include <pthread.h>
@@ -8,15 +8,15 @@
 #include "support/schema_check.h"
 #include "support/store.h"
 
-/* Both live as long as the test's process; `memory` belongs to the test's own thread. */
+/* Both live as long as the test's process; `memory` is used only by the test's main thread. */
 static struct arena memory;
 static LIST(const char *) surroundings;
 
-/* Texts are made by any thread: a handler's, too. */
+/* Any thread may create texts, including HTTP handlers. */
 static pthread_mutex_t texts_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arena texts;
 
-/* ---- surroundings ---- */
+/* ---- environment ---- */
 
 const char *textf(const char *fmt, ...) {
   va_list ap;
@@ -78,7 +78,7 @@ static void set_defaults(void) {
     list_push(&memory, &surroundings, unset[i]);
 }
 
-/* Later entries win, so that one more is enough. */
+/* Later entries win, so appending is enough. */
 void cli_set(const char *assignment) {
   set_defaults();
   list_push(&memory, &surroundings, assignment);
@@ -136,7 +136,7 @@ static yyjson_val *parse(const char *file, int line, struct str text) {
   return root;
 }
 
-/* One object on one line, and nothing on standard error. */
+/* Exactly one object on one line, and nothing on standard error. */
 static yyjson_val *object_of(const char *file, int line, struct run r, const char *const *args) {
   if (r.err.n)
     test_fail(file, line, "cairn%s: standard error: %.*s", shown(args), STR_ARG(r.err));
@@ -290,7 +290,7 @@ yyjson_val *warning(yyjson_val *result, const char *code) {
 
 bool has(struct str text, const char *part) { return str_find(text, str_from(part), 0) != SIZE_MAX; }
 
-/* ---- the store, from outside ---- */
+/* ---- direct access to the store ---- */
 
 struct str snapshot(void) { return store_dump(cli_db()); }
 

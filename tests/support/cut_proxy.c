@@ -1,4 +1,4 @@
-/* cut_proxy.c: one process, one connection at a time. */
+/* cut_proxy.c: one process that serves one connection at a time. */
 #include "support/cut_proxy.h"
 
 #include <arpa/inet.h>
@@ -40,7 +40,7 @@ static bool pass_on(int to, const char *p, ssize_t n) {
   return true;
 }
 
-/* The server's answer comes and is thrown away. */
+/* Reads and discards the server's answer. */
 static void swallow(int server) {
   static char text[ROOM];
   struct pollfd p = {.fd = server, .events = POLLIN};
@@ -48,7 +48,7 @@ static void swallow(int server) {
     continue;
 }
 
-/* True when it was cut. */
+/* True if the connection was cut. */
 static bool relay(int client, int server, const char *word, enum cut cut) {
   static char text[ROOM];
   struct pollfd p[] = {{.fd = client, .events = POLLIN}, {.fd = server, .events = POLLIN}};

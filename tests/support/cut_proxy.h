@@ -1,13 +1,13 @@
-/* cut_proxy.h: stands between a client and a server and cuts their connection at a chosen word of the client. */
+/* cut_proxy.h: a proxy that cuts the connection when the client sends a given string. */
 #pragma once
 
 #include <sys/types.h>
 
 enum cut {
-  CUT_BEFORE,  /* the server never sees the word */
-  CUT_AFTER,   /* the server has answered it, the client never sees that */
-  CUT_FOR_EVER /* as before, and nobody gets through any more */
+  CUT_BEFORE,  /* before the server gets the string */
+  CUT_AFTER,   /* after the server's answer, which the client does not get */
+  CUT_FOR_EVER /* like CUT_BEFORE, and later connections fail, too */
 };
 
-/* Each word cuts once, later connections pass. Ends with the test. Returns the port on this machine. */
+/* Each string cuts once; later connections pass. Ends with the test. Returns the local port. */
 int cut_proxy_start(const char *host, const char *port, const char *word, enum cut cut, pid_t *ret_pid);

@@ -1,4 +1,4 @@
-/* fuzz.h: what a fuzz target needs: its entry point's prototype and a check that stops the run. */
+/* fuzz.h: for fuzz targets: the prototype of the entry point and a check that aborts the run. */
 #pragma once
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The replay program renames it, one name for each target. */
+/* The replay program gives it another name for each target. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_CHECK(cond)                                                                                               \

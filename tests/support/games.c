@@ -1,4 +1,4 @@
-/* games.c: the torture test's stores, and a server that is cut off and crashes. */
+/* games.c: the stores of the torture test, and a server whose connections are cut and which crashes. */
 #include "support/games.h"
 
 #include "support/harness.h"
@@ -6,7 +6,7 @@
 #include "support/proc.h"
 #include "support/store.h"
 
-enum { CRASH_EVERY = 6 }; /* disturbances; the others cut connections */
+enum { CRASH_EVERY = 6 }; /* disturbances; all others cut connections */
 
 struct torture game(const char *name, int seconds) {
   return (struct torture){.store = test_store(name),
@@ -17,7 +17,7 @@ struct torture game(const char *name, int seconds) {
                           .seed = 20261115};
 }
 
-/* A part of the connections: whatever they are at is lost. */
+/* Cuts some of the connections, whatever they are doing. */
 static void cut_connections(uint32_t random) {
   char sql[200];
   snprintf(sql, sizeof(sql),
@@ -37,7 +37,7 @@ static void cut_or_crash(uint32_t random) {
 
 static const char *shared_store;
 
-/* By the role of the tests, which may end its own connections. */
+/* Uses the test role, which may terminate its own connections. */
 static void cut_own(uint32_t random) {
   char sql[200];
   snprintf(sql, sizeof(sql),
@@ -56,7 +56,7 @@ void game_disturb(struct torture *t) {
   if (own_server_possible()) {
     own_server_start(true);
     t->store = own_server_database("torture", true);
-    /* Its tables are made before anybody is killed: that is another game. */
+    /* Create the tables before any process is killed; torture_creation() tests creation. */
     struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", t->store, "stats"), .timeout_ms = 60000);
     if (r.exit_code != 0)
       FAIL("%.*s", STR_ARG(r.err));
@@ -80,7 +80,7 @@ static const char *new_database(int round) {
   return own_server_database(name, true);
 }
 
-/* A database of the run has the schema already. */
+/* A database of the test run already has the schema. */
 static const char *made_database(int round) {
   char name[40];
   snprintf(name, sizeof(name), "new_%d", round);

@@ -1,4 +1,4 @@
-/* harness.c: runs the registered tests, each in a process of its own, and counts. */
+/* harness.c: runs the registered tests, each in its own process, and counts the results. */
 #include "support/harness.h"
 
 #include <errno.h>
@@ -39,32 +39,32 @@ struct job {
   struct test *test;
   size_t number;
   pid_t pid;
-  int output;            /* memory file that takes its stdout and stderr */
-  char *note;            /* shared with the test's process; stays with the slot */
-  double started, spent; /* seconds; spent is what counts against the limit */
+  int output;            /* memfd for its stdout and stderr */
+  char *note;            /* shared with the test's process; belongs to the slot */
+  double started, spent; /* seconds; `spent` counts against the time limit */
   bool timed_out;
   char dir[512];
 };
 
 struct runner {
-  bool verbose; /* show the output of tests that passed, too */
+  bool verbose; /* also show the output of passed tests */
   struct test **tests;
   size_t count, next;
-  int apart;  /* left out, because they are about another engine */
+  int apart;  /* skipped, because they are for the other engine */
   int unable; /* ended by test_unable() */
   struct job jobs[MAX_JOBS];
   int slots; /* maximum number of tests at once */
   int cores, running, passed, failed;
-  double looked;        /* when fair_seconds() was last called */
-  char times_path[512]; /* seconds of each test in the last run */
+  double looked;        /* time of the last call of fair_seconds() */
+  char times_path[512]; /* file with the seconds of each test in the last run */
 };
 
 static struct test *registered;
-static char run_dir[256];   /* holds the folders of the tests */
-static char child_dir[512]; /* of the test that this process runs */
+static char run_dir[256];   /* parent of the test directories */
+static char child_dir[512]; /* directory of the test that this process runs */
 static char *child_note;
 static bool postgres;
-static volatile sig_atomic_t stop_signal; /* the runner was told to stop */
+static volatile sig_atomic_t stop_signal; /* set when the runner must stop */
 
 void test_register(struct test *t) {
   t->next = registered;
@@ -97,7 +97,7 @@ double test_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 bool on_postgres(void) { return postgres; }
 
-/* A call on a server is a connection, and a store a database to be made. */
+/* PostgreSQL needs a connection for each call and a database for each store. */
 int test_patience(void) { return SLOWNESS * (postgres ? 3 : 1); }
 static int limit_of(const struct test *t) { return t->seconds ? t->seconds : TEST_SECONDS; }
 static int seconds_for(const struct test *t) { return limit_of(t) * test_patience(); }
@@ -106,7 +106,7 @@ static int seconds_for(const struct test *t) { return limit_of(t) * test_patienc
 
 static _Noreturn void end_failed(void) {
   fflush(NULL);
-  /* Not exit(): what the test has not freed yet is no leak. */
+  /* Not exit(): memory that the test has not freed yet is not a leak. */
   _exit(1);
 }
 
@@ -151,7 +151,7 @@ void test_check_str(const char *file, int line, const char *expr, struct str got
 }
 
 void test_check_near(const char *file, int line, const char *expr, double got, double want, double eps) {
-  if (!(fabs(got - want) <= eps)) /* a NaN fails too */
+  if (!(fabs(got - want) <= eps)) /* also fails for NaN */
     test_fail(file, line, "%s is %.17g, not %.17g (+-%g)", expr, got, want, eps);
 }
 
@@ -180,7 +180,7 @@ static int remove_entry(const char *path, const struct stat *st UNUSED, int type
 }
 
 static void remove_tree(const char *path) {
-  /* A test may have taken away its own rights on a folder. */
+  /* A test may have removed its own permissions on a directory. */
   if (access(path, F_OK) == 0 && nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
     fprintf(stderr, "harness: cannot remove %s: %s\n", path, strerror(errno));
 }
@@ -190,8 +190,8 @@ static const char *short_file(const char *file) {
   return at ? at : file;
 }
 
-/* Tests of these files look into a store, across its teams, with SQL of their own on the store's own handle, or let
- * allocations fail, which the check of statements is not made for. */
+/* Tests in these files query a store across teams with their own SQL on its handle, or make allocations fail. The
+ * statement check does not support that. */
 static bool checks_statements(const char *file) {
   static const char *const outside[] = {
       "lib/test_nomem.c",         "op/test_before_boot.c",  "op/test_corpus.c",         "op/test_embedding.c",
@@ -207,7 +207,7 @@ static bool checks_statements(const char *file) {
 
 static _Noreturn void run_child(const struct job *job) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* no test outlives its runner */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* kill the test with its runner */
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -222,10 +222,10 @@ static _Noreturn void run_child(const struct job *job) {
   memcpy(child_dir, job->dir, sizeof(child_dir));
   child_note = job->note;
   snprintf(child_dir + strlen(child_dir), sizeof(child_dir) - strlen(child_dir), "/state");
-  setenv("XDG_STATE_HOME", child_dir, 1); /* what a store on a server has on this machine */
+  setenv("XDG_STATE_HOME", child_dir, 1); /* local files of a store on a server */
   memcpy(child_dir, job->dir, sizeof(child_dir));
   snprintf(child_dir + strlen(child_dir), sizeof(child_dir) - strlen(child_dir), "/config");
-  setenv("XDG_CONFIG_HOME", child_dir, 1); /* not that of whoever runs the tests */
+  setenv("XDG_CONFIG_HOME", child_dir, 1); /* not the user's configuration */
   unsetenv("CAIRN_CONFIG");
   if (!postgres && checks_statements(job->test->file))
     setenv("CAIRN_CHECK_STATEMENTS", "1", 1); /* see tests/program/statement_check.h */
@@ -234,7 +234,7 @@ static _Noreturn void run_child(const struct job *job) {
     pg_enter(job->number);
   job->test->fn();
   fflush(NULL);
-  exit(0); /* exit handlers run: the leak check is one */
+  exit(0); /* run exit handlers: the leak check is one */
 }
 
 static _Noreturn void die(const char *what) {
@@ -259,7 +259,7 @@ static void start(struct runner *r, struct job *job) {
     run_child(job);
   if (job->output < 0 || job->pid < 0)
     die("cannot start a test");
-  setpgid(job->pid, job->pid); /* whoever comes first, parent or child */
+  setpgid(job->pid, job->pid); /* in both parent and child, because either may run first */
   r->running++;
 }
 
@@ -328,8 +328,8 @@ static double fair_seconds(struct runner *r) {
   return runnable > r->cores ? passed * r->cores / runnable : passed;
 }
 
-/* Collects every test that has ended. The process group is killed before its leader is reaped: until then the number
- * cannot belong to anyone else. */
+/* Collects every test that has ended. Kills the process group before reaping its leader: until then its number
+ * cannot be reused. */
 static void reap(struct runner *r) {
   double passed = fair_seconds(r);
   for (int i = 0; i < r->slots; i++) {
@@ -374,7 +374,7 @@ static void run_all(struct runner *r) {
   while ((r->next < r->count || r->running) && !stop_signal) {
     while (r->next < r->count && r->running < r->cores)
       start(r, free_slot(r));
-    if (r->next < r->count && r->running < r->slots && runnable_count() < r->cores) /* the others wait */
+    if (r->next < r->count && r->running < r->slots && runnable_count() < r->cores) /* let running tests finish first */
       start(r, free_slot(r));
     wait_for_event(&chld);
     reap(r);
@@ -386,7 +386,7 @@ static void run_all(struct runner *r) {
 
 /* ---- command line ---------------------------------------------------------------------------------------------- */
 
-/* Which tests, of which engine. */
+/* Selection of tests. */
 struct choice {
   const char *without[MAX_WITHOUT];
   int withouts;
@@ -394,7 +394,7 @@ struct choice {
   int n;
   const char *engine;
   bool list;
-  bool slow, no_slow; /* only slow tests; all others */
+  bool slow, no_slow; /* only slow tests; only other tests */
 };
 
 static bool selected(const struct test *t, const struct choice *c) {
@@ -457,8 +457,8 @@ static struct test *find_test(const char *line) {
   return NULL;
 }
 
-/* Longest first, so that no core waits for a long test at the end: by the times of the last run, or, for tests that it
- * did not have, by their time limits. */
+/* Sorts longest first, so that no core waits for a long test at the end: by the times of the last run, or by time
+ * limit for new tests. */
 static void order_by_time(struct runner *r, const char *program) {
   snprintf(r->times_path, sizeof(r->times_path), "%s.%s.times", program, postgres ? "postgres" : "sqlite");
   for (size_t i = 0; i < r->count; i++)
@@ -476,7 +476,7 @@ static void order_by_time(struct runner *r, const char *program) {
   qsort(r->tests, r->count, sizeof(*r->tests), by_expected);
 }
 
-/* One line per test: seconds, processor seconds, name. */
+/* One line per test: seconds, CPU seconds, name. */
 static void save_times(const struct runner *r) {
   FILE *f = fopen(r->times_path, "we");
   for (struct test *t = registered; f && t; t = t->next)

@@ -1,7 +1,7 @@
-/* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
+/* harness.h: the test harness. TEST(name) { ... } defines and registers a test.
  *
- * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
- * what, and ends the test. The option --help of the programs lists the others. */
+ * Every test runs in its own process and process group, with a time limit. A failed check prints its location and
+ * values, and ends the test. The test programs list their options with --help. */
 #pragma once
 
 #include <stdbool.h>
@@ -23,26 +23,26 @@ struct test {
   const char *file, *name;
   void (*fn)(void);
   int seconds;         /* time limit; 0: TEST_SECONDS */
-  enum test_only only; /* about one engine itself: not run on the other, and counted apart */
-  bool slow;           /* run in only one round of `make test`: release build, stores in files */
-  double expected;     /* seconds, for the order */
-  double took, cpu;    /* wall and processor seconds, of this run or the last one; cpu includes reaped children */
+  enum test_only only; /* specific to one engine: skipped and counted separately on the other */
+  bool slow;           /* run only once in `make test`: release build, SQLite */
+  double expected;     /* seconds, to sort by */
+  double took, cpu;    /* wall and CPU seconds, of this run or the last one; cpu includes reaped children */
   struct test *next;
 };
 
 void test_register(struct test *t);
 
-/* What the test is doing right now ("input 17"); printed when it fails, even when it crashes or takes too long. */
+/* What the test is doing now ("input 17"); printed if it fails, crashes or times out. */
 void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
 
-/* Ends a test that cannot be run on this machine or with this server. It is neither passed nor failed: the summary
- * names it with what it needs, whatever else is printed. */
+/* Ends a test that cannot run on this machine or with this server. It is neither passed nor failed: the summary
+ * always lists it with what it needs. */
 enum { UNABLE = 77 };
 _Noreturn void test_unable(const char *why);
 
 /* TEST(name) { ... }, or with attributes: TEST(name, .seconds = 60, .only = TEST_ON_SQLITE, .slow = true) { ... }.
- * Sanitizer builds get four (ASan) or ten (TSan) times as long. What is about SQLite's file or driver, or PostgreSQL's
- * server or driver, is for that engine only; everything else holds on both. */
+ * Time limits are four (ASan) or ten (TSan) times as long in sanitizer builds. Use `only` for tests of SQLite's file
+ * or driver, or of PostgreSQL's server or driver; all other tests must pass on both engines. */
 #define TEST(name_, ...)                                                                                               \
   static void test_##name_(void);                                                                                      \
   __attribute__((constructor)) static void test_add_##name_(void) {                                                    \
@@ -51,15 +51,15 @@ _Noreturn void test_unable(const char *why);
   }                                                                                                                    \
   static void test_##name_(void)
 
-/* Which engine the stores of this run are on: --engine, or CAIRN_TEST_ENGINE. */
+/* The engine of this run: --engine, or CAIRN_TEST_ENGINE. */
 bool on_postgres(void);
-/* A private folder of the running test, made at the first call and removed, with all in it, when the test is over. */
+/* A private directory of the running test, created at the first call and removed with its contents after the test. */
 const char *test_dir(void);
-/* Processor time of this process: unlike a clock's, it does not grow while other processes run. */
+/* CPU time of this process: unlike wall time, it does not grow while other processes run. */
 double test_cpu_seconds(void);
-/* How much slower than a release build this one may be: 1, 4 with ASan, 10 with TSan. */
+/* How many times slower than a release build this one may be: 1, 4 with ASan, 10 with TSan. */
 int test_slowness(void);
-/* How many times as long as with files in a release build this run may wait for anything. */
+/* Factor for timeouts in this run; 1 for SQLite in a release build. */
 int test_patience(void);
 
 /* Prints "file:line: " and the message, and ends the test. */
@@ -78,9 +78,9 @@ void test_check_status(const char *file, int line, const char *expr, enum status
       test_fail(__FILE__, __LINE__, "CHECK(%s)", #cond);                                                               \
   } while (0)
 #define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(want))
-/* A struct str against a C string; both are printed with their odd bytes escaped. */
+/* Compares a struct str with a C string; prints both with special bytes escaped. */
 #define CHECK_STR(got, want) test_check_str(__FILE__, __LINE__, #got, (got), (want))
 #define CHECK_NEAR(got, want, eps) test_check_near(__FILE__, __LINE__, #got, (got), (want), (eps))
-/* The call succeeded; if not, its struct error is printed (NULL is allowed). */
+/* The call must succeed; otherwise prints its struct error (NULL is allowed). */
 #define CHECK_OK(status, err) test_check_status(__FILE__, __LINE__, #status, (status), STATUS_OK, (err))
 #define CHECK_STATUS(status, want) test_check_status(__FILE__, __LINE__, #status, (status), (want), NULL)

@@ -1,4 +1,4 @@
-/* http_server.c: the embedding endpoint that tests talk to. */
+/* http_server.c: an embedding endpoint for tests. */
 #include "support/http_server.h"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ enum {
   DRIP_MS = 20,
 };
 
-/* Memory that test and server share. */
+/* Memory shared by test and server. */
 struct shared {
   atomic_int requests, connections;
   struct http_seen seen[SEEN_MAX];
@@ -41,7 +41,7 @@ struct http_server {
 
 struct connection {
   int fd;
-  char *p; /* what came so far */
+  char *p; /* bytes received so far */
   size_t n;
 };
 
@@ -74,9 +74,9 @@ void http_server_vector(struct str text, int dims, float *ret_vector) {
   }
 }
 
-/* ---- the server's side: answers ---- */
+/* ---- server process: responses ---- */
 
-/* false when the client went away. */
+/* False if the client has disconnected. */
 static bool send_all(int fd, struct str s) {
   while (s.n) {
     ssize_t n = send(fd, s.p, s.n, MSG_NOSIGNAL);
@@ -87,7 +87,7 @@ static bool send_all(int fd, struct str s) {
   return true;
 }
 
-/* Waits; false, and at once, when the client goes away. */
+/* Waits; returns false at once if the client disconnects. */
 static bool linger(int fd, int ms) {
   struct pollfd p = {.fd = fd, .events = POLLRDHUP};
   return ms <= 0 || poll(&p, 1, ms) == 0;
@@ -150,7 +150,7 @@ static struct str body_of(struct arena *a, const struct request *q, const struct
   return vectors_json(a, q, step, step->dims ? step->dims : dims);
 }
 
-/* Answers as the step says; false when the connection is to be closed. */
+/* Responds as the step says; false if the connection must be closed. */
 static bool answer(struct arena *a, int fd, const struct request *q, const struct http_step *step, int dims) {
   struct str body = body_of(a, q, step, dims);
   int status = step->status ? step->status : step->act == HTTP_ACT_FUSSY && q->dimensions ? 400 : 200;
@@ -180,7 +180,7 @@ static bool answer(struct arena *a, int fd, const struct request *q, const struc
   return send_all(fd, head) && send_all(fd, body);
 }
 
-/* ---- the server's side: requests ---- */
+/* ---- server process: requests ---- */
 
 static const struct http_step *next_step(struct serving *v) {
   static const struct http_step right = {0};
@@ -238,7 +238,7 @@ static size_t content_length(struct str head) {
   return n < 0 || n > REQUEST_MAX ? 0 : (size_t)n;
 }
 
-/* Serves what has come in full; false when the connection is to be closed. */
+/* Serves complete requests; false if the connection must be closed. */
 static bool serve(struct serving *v, struct connection *c) {
   struct str all = {c->p, c->n};
   size_t end = str_find(all, STR("\r\n\r\n"), 0);
@@ -294,7 +294,7 @@ static _Noreturn void run(struct serving *v) {
     size_t n = v->nconnections;
     if (poll(p, n + 1, -1) < 0)
       continue;
-    for (size_t i = n; i > 0; i--) /* backwards: the last one takes the place of one that is closed */
+    for (size_t i = n; i > 0; i--) /* backwards: the last connection replaces a closed one */
       if (p[i].revents && !receive(v, &v->connections[i - 1])) {
         close(v->connections[i - 1].fd);
         mem_free(v->connections[i - 1].p);
@@ -305,7 +305,7 @@ static _Noreturn void run(struct serving *v) {
   }
 }
 
-/* ---- the test's side ---- */
+/* ---- test process ---- */
 
 static int listen_somewhere(int *ret_port) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -345,7 +345,7 @@ void http_server_stop(struct http_server *s) {
 
 const char *http_server_url(const struct http_server *s) { return s->url; }
 
-/* Texts that live as long as the process of the test. */
+/* Texts that live as long as the test's process. */
 static struct arena kept;
 
 const char *http_server_env(const struct http_server *s, const char *name) {

@@ -1,4 +1,4 @@
-/* issuer.c: an issuer of access tokens, by GnuTLS. */
+/* issuer.c: an issuer of access tokens, based on GnuTLS. */
 #include "support/issuer.h"
 
 #include <gnutls/abstract.h>
@@ -79,7 +79,7 @@ const char *issuer_jwks(void) {
 
 /* ---- tokens ---- */
 
-/* A number of 32 bytes, with zeros before it. */
+/* Pads a number to 32 bytes with leading zeros. */
 static void put_half(const gnutls_datum_t *number, uint8_t out[32]) {
   size_t skip = number->size > 32 ? number->size - 32 : 0, n = number->size - skip;
   memset(out, 0, 32);

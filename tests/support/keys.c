@@ -1,4 +1,4 @@
-/* keys.c: credentials that look real and are none, made when a test runs. */
+/* keys.c: generates fake credentials that look real. */
 #include "support/keys.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ struct str key_make(struct arena *a, const char *template, uint32_t seed) {
     size_t n = strtoul(p + 2, &end, 10), size = strlen(alphabet);
     while (n-- > 0)
       buf_addc(&out, alphabet[next_random(&state) % size]);
-    /* Keys end in a letter or digit here, so that the end of the hit is known: the last one is one of both. */
+    /* A key from an alphabet with other characters ends in a letter, so that the end of the hit is known. */
     if (!strchr("hdl2U", p[1]))
       out.p[out.n - 1] = 'k';
     p = end;

@@ -1,4 +1,4 @@
-/* libc.c: definitions that the linker finds before those of the C library; the system is called directly. */
+/* libc.c: definitions that the linker finds before those of the C library; they make the system calls directly. */
 #include "support/libc.h"
 
 #include <stdatomic.h>
@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default"))) /* shared libraries call them, too */
+#define EXPORT __attribute__((visibility("default"))) /* shared libraries must use them, too */
 
 static void (*_Atomic fsync_watcher)(int fd);
 

@@ -1,9 +1,9 @@
-/* libc.h: calls of the C library that a test watches or bends. Untouched, they do what the system does. */
+/* libc.h: C library calls that a test can watch or modify. By default they behave as usual. */
 #pragma once
 
-/* Called before each fsync() of the process, by the thread that syncs; NULL: nobody. */
+/* `fn` runs before each fsync() of the process, on the thread that syncs; NULL: none. */
 void libc_watch_fsync(void (*fn)(int fd));
 
-/* Adds so many seconds to the time of day that the process reads; the system waits by its own. A deadline that was made
- * by the bent clock is as wrong as one before which somebody has set the clock. */
+/* Shifts the process's time of day by this many seconds. The kernel's clock does not change, so an absolute deadline
+ * from the shifted clock is as wrong as one computed before the system clock was set. */
 void libc_shift_time_of_day(long seconds);

@@ -1,4 +1,4 @@
-/* own_server.c: a server of one test, started by scripts/pg, and a process that stops it when the test is gone. */
+/* own_server.c: a private server of one test, started by scripts/pg, and a process that stops it after the test. */
 #include "support/own_server.h"
 
 #include <fcntl.h>
@@ -31,8 +31,8 @@ static struct str run_words(const char *command, const char *option, const char 
 
 static struct str run_script(const char *command, const char *option) { return run_words(command, option, NULL); }
 
-/* Waits for the end of the pipe that the test's process holds, and stops the server. It is in a process group of its
- * own: that of the test is killed with the test. */
+/* Waits for end of file on the pipe from the test's process, then stops the server. It has its own process group,
+ * because the test's group is killed with the test. */
 static _Noreturn void stop_afterwards(int from) {
   setsid();
   signal(SIGINT, SIG_IGN);
@@ -117,7 +117,7 @@ void own_server_stop(void) { run_script("halt", NULL); }
 void own_server_resume(void) { run_script("restart", NULL); }
 void own_server_crash(void) { run_script("halt", "--crash"); }
 
-/* ---- what stands beside it ---- */
+/* ---- pooler and replica ---- */
 
 static int port_of(struct str url) {
   int64_t port = 0;

@@ -1,5 +1,5 @@
-/* pg.c: the databases of a test run on a PostgreSQL server: made for each test, dropped by a process that outlives it.
- */
+/* pg.c: the databases of a test run on a PostgreSQL server: created for each test, dropped by a process that
+ * outlives it. */
 #include "support/pg.h"
 
 #include <fcntl.h>
@@ -15,19 +15,19 @@
 
 enum { TEXT = 1024, STORES = 256 };
 
-/* What the processes of the tests inherit. */
+/* State that the processes of the tests inherit. */
 static struct {
-  const char *admin; /* URL of the role that makes databases */
-  char prefix[40];   /* of every name that the run makes on the server */
-  char role[48];     /* owns the stores; "" when the admin's role does */
+  const char *admin; /* URL of the role that creates databases */
+  char prefix[40];   /* of every name that the run creates on the server */
+  char role[48];     /* owner of the stores; "" if the admin's role owns them */
   char password[33];
-  size_t test; /* the running one */
+  size_t test; /* number of the running test */
   pid_t sweeper;
   int to_sweeper;
 } run;
 
-/* What PostgreSQL calls otherwise, or keeps elsewhere, than SQLite: for the SQL of tests. Only their own connections
- * look there. */
+/* SQLite functions and tables that PostgreSQL names differently, for the SQL of tests. Only connections of the tests
+ * have them in their search path. */
 static const char same_words[] =
     "CREATE SCHEMA as_sqlite;"
     "CREATE FUNCTION as_sqlite.joined(a text, b text) RETURNS text LANGUAGE sql IMMUTABLE AS"
@@ -44,8 +44,8 @@ static const char same_words[] =
 
 /* ---- the server ---- */
 
-/* scheme://[user[:password]@]host[:port][/database][?options] with another database and, for a store, the run's role
- * and what stands before the server. */
+/* scheme://[user[:password]@]host[:port][/database][?options] with another database and, for a store, with the run's
+ * role and the pooler's address. */
 static void make_url_at(const char *database, bool store, const char *at, char ret_url[TEXT]) {
   const char *rest = strstr(run.admin, "://") + 3;
   size_t authority = strcspn(rest, "/?");
@@ -65,7 +65,7 @@ static void make_url(const char *database, bool store, char ret_url[TEXT]) {
 
 static void no_notice(void *arg UNUSED, const char *text UNUSED) {}
 
-/* NULL, and says why, when there is no way to the server. */
+/* NULL, with a message, if the server cannot be reached. */
 static PGconn *connect_to(const char *url) {
   PGconn *conn = PQconnectdb(url);
   PQsetNoticeProcessor(conn, no_notice, NULL);
@@ -86,7 +86,7 @@ static bool command(PGconn *conn, const char *fmt, ...) {
   PGresult *r = PQexec(conn, sql);
   bool ok = PQresultStatus(r) == PGRES_COMMAND_OK || PQresultStatus(r) == PGRES_TUPLES_OK;
   const char *code = PQresultErrorField(r, PG_DIAG_SQLSTATE);
-  bool there = code && strcmp(code, "42P04") == 0; /* another process of the test was first */
+  bool there = code && strcmp(code, "42P04") == 0; /* another process of the test created it first */
   if (!ok && !there)
     fprintf(stderr, "harness: PostgreSQL: %.200s: %s", sql, PQresultErrorMessage(r));
   PQclear(r);
@@ -110,7 +110,7 @@ static int number(PGconn *conn, const char *sql) {
   return n;
 }
 
-/* ---- the end of a run ---- */
+/* ---- end of a run ---- */
 
 static bool drop_databases(PGconn *conn, const char *beginning) {
   char sql[TEXT];
@@ -123,8 +123,8 @@ static bool drop_databases(PGconn *conn, const char *beginning) {
   return ok;
 }
 
-/* Drops the databases of each test whose number comes down the pipe, and everything when it ends: with the run, even if
- * that was killed. */
+/* Drops the databases of each test whose number arrives in the pipe, and everything at end of file: when the run
+ * ends, even if it was killed. */
 static _Noreturn void sweep(int from) {
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
@@ -174,9 +174,9 @@ bool pg_finish(void) {
   return ok;
 }
 
-/* ---- the beginning of a run ---- */
+/* ---- start of a run ---- */
 
-/* Both names without the run's prefix. Copying files is four times quicker than logging every block. */
+/* Both names are without the run's prefix. FILE_COPY is four times faster than logging every block. */
 static bool make_database(PGconn *conn, const char *name, const char *from) {
   return command(conn, "CREATE DATABASE \"%s_%s\" TEMPLATE \"%s_%s\" STRATEGY FILE_COPY OWNER %s", run.prefix, name,
                  run.prefix, from, *run.role ? run.role : "CURRENT_USER");
@@ -204,7 +204,7 @@ static bool may_make_databases(PGconn *conn) {
   return false;
 }
 
-/* A superuser's tables have no row-level security, and that is to be tested too. */
+/* Superusers bypass row-level security, which must be tested, too. */
 static bool make_role(PGconn *conn) {
   if (number(conn, "SELECT count(*) FROM pg_roles WHERE rolname = current_user AND rolsuper") != 1)
     return true;
@@ -212,7 +212,7 @@ static bool make_role(PGconn *conn) {
   return command(conn, "CREATE ROLE \"%s\" LOGIN PASSWORD '%s'", run.role, run.password);
 }
 
-/* One with the extensions, which takes a superuser; the other one gets the schema, too. */
+/* One template has only the extensions, which require a superuser; the other also gets the schema. */
 static bool make_templates(PGconn *conn) {
   char name[64], url[TEXT];
   snprintf(name, sizeof(name), "%s_empty", run.prefix);
@@ -231,7 +231,7 @@ static bool make_templates(PGconn *conn) {
   return ok && make_database(conn, "template", "empty");
 }
 
-/* The program migrates the template, as it would any new store. */
+/* The program migrates the template like any new store. */
 static bool make_schema(void) {
   char name[64], url[TEXT];
   snprintf(name, sizeof(name), "%s_template", run.prefix);
@@ -243,7 +243,7 @@ static bool make_schema(void) {
     if (null >= 0)
       dup2(null, 1);
     setenv("CAIRN_NO_MAINTAIN", "1", 1);
-    setenv("CAIRN_NOW", "2026-03-01T12:00:00Z", 1); /* where the clock of the tests stands, too */
+    setenv("CAIRN_NOW", "2026-03-01T12:00:00Z", 1); /* same as the default clock of the tests */
     execl(CAIRN_BIN, CAIRN_BIN, "--db", url, "stats", "--json", (char *)NULL);
     _exit(126);
   }
@@ -253,7 +253,7 @@ static bool make_schema(void) {
     return false;
   }
   PGconn *inside = connect_to(url);
-  PGresult *r = inside ? PQexec(inside, "TRUNCATE cairn.tool_call") : NULL; /* the call above */
+  PGresult *r = inside ? PQexec(inside, "TRUNCATE cairn.tool_call") : NULL; /* written by the call above */
   PQclear(r);
   r = inside ? PQexec(inside, same_words) : NULL;
   bool ok = PQresultStatus(r) == PGRES_COMMAND_OK;
@@ -297,7 +297,7 @@ struct made {
 static struct made made[STORES];
 static struct arena memory;
 
-/* Letters, digits and underscores. */
+/* Only letters, digits and underscores. */
 static void name_database(const char *name, char ret_database[64]) {
   int n = snprintf(ret_database, 24, "%zu_", run.test);
   for (; *name && n < 30; name++)

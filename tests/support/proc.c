@@ -24,12 +24,12 @@ struct proc {
   pid_t pid;
   int in, out, err; /* our ends of the pipes; -1 when closed */
   struct buf out_text, err_text;
-  size_t line_from; /* where the next line of out_text begins */
+  size_t line_from; /* start of the next line in out_text */
   int64_t started_us, limit_us;
   bool timed_out;
 };
 
-/* An arena for each thread that asks, all of them held by a list until the test's process ends. */
+/* One arena per thread; a list holds them until the test's process ends. */
 static struct arena *memory(void) {
   struct node {
     struct node *next;
@@ -54,7 +54,7 @@ static _Noreturn void fail(const char *what) { FAIL("%s: %s", what, strerror(err
 
 static struct str name_in(const char *assignment) { return (struct str){assignment, strcspn(assignment, "=")}; }
 
-/* This process's environment with the changes: "NAME=VALUE" sets, "NAME" removes; the last one counts. */
+/* This process's environment with changes: "NAME=VALUE" sets, "NAME" removes; the last entry wins. */
 static const char **changed_env(const char *const *changes) {
   LIST(const char *) env = {0};
   for (char **e = environ; *e; e++)
@@ -73,10 +73,10 @@ static const char **changed_env(const char *const *changes) {
   return env.v;
 }
 
-/* Shares the parent's memory until it is another program, and so writes to none: the parent, with a sanitizer's shadow,
- * is large, and copying it would take longer than most calls. */
+/* Shares the parent's memory until exec and must not write to it. A sanitizer's shadow makes the parent large, and
+ * copying it would take longer than most calls. */
 static _Noreturn void exec_child(const struct proc_spec *spec, const char **env, const char *dir, const int fds[3]) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* it does not outlive the test */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* kill it with the test */
   signal(SIGPIPE, SIG_DFL);
   if (chdir(dir) != 0 || dup2(fds[0], 0) < 0 || dup2(fds[1], 1) < 0 || dup2(fds[2], 2) < 0)
     _exit(126);
@@ -91,7 +91,7 @@ struct proc *proc_start_spec(const struct proc_spec *spec) {
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0)
     fail("pipe");
   const char *dir = spec->dir ? spec->dir : test_dir();
-  signal(SIGPIPE, SIG_IGN); /* a program that stops reading is for the test to judge */
+  signal(SIGPIPE, SIG_IGN); /* the test decides about programs that stop reading */
   fflush(NULL);
   struct proc *p = arena_new(memory(), struct proc);
   *p = (struct proc){.in = in[1], .out = out[0], .err = err[0], .out_text = BUF(memory()), .err_text = BUF(memory())};
@@ -138,8 +138,8 @@ static void take(int *fd, struct buf *text) {
     close_end(fd);
 }
 
-/* Moves data in all directions once: at most `rest` of the input out, whatever has arrived in. Waits until `until_us`;
- * false when that has passed. */
+/* Moves data once in all directions: writes some of `rest`, and reads everything that has arrived. Waits until
+ * `until_us`; false on timeout. */
 static bool pump(struct proc *p, struct str *rest, int64_t until_us) {
   int64_t left_us = until_us - clock_ticks_us();
   if (left_us <= 0)
@@ -156,7 +156,7 @@ static bool pump(struct proc *p, struct str *rest, int64_t until_us) {
   if (fds[1].revents)
     take(&p->err, &p->err_text);
   if (writing && fds[2].revents) {
-    /* Small enough that a pipe with room takes it without blocking. */
+    /* Small enough to write without blocking if the pipe has space. */
     ssize_t sent = write(p->in, rest->p, rest->n < 4096 ? rest->n : 4096);
     if (sent < 0) {
       close_end(&p->in);
@@ -206,7 +206,7 @@ static void collect(struct proc *p, struct str *input) {
   }
 }
 
-/* Waits with the same time limit: a program may close its output and stay. */
+/* Applies the same time limit: a program may close its output and keep running. */
 static int wait_exit(struct proc *p) {
   int status = 0;
   while (waitpid(p->pid, &status, p->timed_out ? 0 : WNOHANG) == 0) {

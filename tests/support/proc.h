@@ -4,7 +4,7 @@
  *   CHECK_INT(r.exit_code, 0);
  *   CHECK_STR(r.out, "...");
  *
- * Results live as long as the test. A program that the harness started never outlives its test. */
+ * Results live as long as the test. A program never outlives its test. */
 #pragma once
 
 #include <sys/types.h>
@@ -15,17 +15,17 @@
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 struct proc_spec {
-  const char *const *argv; /* argv[0] is looked up in PATH when it holds no slash */
-  const char *const *env;  /* "NAME=value" sets, "NAME" alone unsets; added to the inherited environment */
-  const char *dir;         /* working folder; NULL: the test's own folder */
-  struct str input;        /* all of stdin; empty: end of file at once */
-  int timeout_ms;          /* 0: 10 s; sanitizer builds get longer */
+  const char *const *argv; /* argv[0] is looked up in PATH if it has no slash */
+  const char *const *env;  /* "NAME=value" sets, "NAME" unsets; added to the inherited environment */
+  const char *dir;         /* working directory; NULL: the test's directory */
+  struct str input;        /* all of stdin; empty: immediate end of file */
+  int timeout_ms;          /* 0: 10 s; longer in sanitizer builds */
   bool merge;              /* stderr goes into out */
 };
 
 struct run {
-  int exit_code; /* -1 when a signal ended it */
-  int signal;    /* 0 when it exited */
+  int exit_code; /* -1 if killed by a signal */
+  int signal;    /* 0 if it exited */
   bool timed_out;
   struct str out, err; /* NUL-terminated */
   int64_t elapsed_us;  /* wall clock */
@@ -34,22 +34,22 @@ struct run {
 struct run proc_run_spec(const struct proc_spec *spec);
 #define proc_run(...) proc_run_spec(&(struct proc_spec){__VA_ARGS__})
 
-/* A program that runs beside the test, for servers and for tests with several processes. */
+/* A program that runs in parallel to the test, for servers and tests with several processes. */
 struct proc;
 struct proc *proc_start_spec(const struct proc_spec *spec);
 #define proc_start(...) proc_start_spec(&(struct proc_spec){__VA_ARGS__})
 pid_t proc_pid(const struct proc *p);
-/* Writes all of it to the program's stdin, which stays open until proc_close(); false when it reads no more. */
+/* Writes the text to the program's stdin, which stays open until proc_close(); false if the program no longer reads. */
 bool proc_send(struct proc *p, struct str text);
 void proc_close(struct proc *p);
 /* The next line of its stdout without the line end; false at the end of the output or after timeout_ms. */
 bool proc_line(struct proc *p, int timeout_ms, struct str *ret_line);
 void proc_kill(struct proc *p, int number);
-/* Closes its stdin, reads the rest and waits; after the time limit it is killed. The output is all that it wrote,
- * lines already read included. */
+/* Closes stdin, reads the remaining output and waits; kills the program after the time limit. The result has the
+ * whole output, including lines already read. */
 struct run proc_wait(struct proc *p);
 
-/* How many descriptors this process has open. */
+/* Number of open file descriptors of this process. */
 int open_descriptors(void);
 /* Reads or writes a whole file; a failure ends the test. */
 struct str file_read(const char *path);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Texts and what the reference tokeniser makes of them, for tests/unit/embed/test_wordpiece_reference.c.
+"""Texts and their ids from the reference tokeniser, for tests/unit/embed/test_wordpiece_reference.c.
 
 usage: reference_ids.py MODEL_FOLDER lines N OUT     real and hostile texts, with the vocabulary of the folder
-       reference_ids.py MODEL_FOLDER points STEP OUT  every STEP-th code point in every context that can matter
+       reference_ids.py MODEL_FOLDER points STEP OUT  every STEP-th code point in every relevant context
 
-MODEL_FOLDER holds reference.py, whose words() and ids() are run as they stand, without the rest of it (and so without
-numpy), and vocab.txt. Prints "skipped: ..." and writes nothing when this Python's Unicode is another one.
+MODEL_FOLDER has vocab.txt and reference.py, of which only words() and ids() are run, unchanged (the rest needs numpy).
+Prints "skipped: ..." and writes nothing if this Python has another Unicode version.
 
-A record of OUT: bytes of the text, most tokens, number of ids, CRC-32 of the ids as int32; then the text. All numbers
-have 32 bits, little endian. `points` has a vocabulary of its own: ids 0 to 3 are [PAD] [UNK] [CLS] [SEP], 4 + c is the
-code point c, and 4 + 0x110000 + c is c as a further piece.
+A record of OUT: bytes of the text, token limit, number of ids, CRC-32 of the ids as int32; then the text. All numbers
+have 32 bits, little endian. `points` uses its own vocabulary: ids 0 to 3 are [PAD] [UNK] [CLS] [SEP], 4 + c is the
+code point c, and 4 + 0x110000 + c is c as a continuation piece (##c).
 """
 import array
 import ast
@@ -26,7 +26,7 @@ LIMIT = 0x110000
 
 
 def reference(folder, vocabulary):
-    """The two functions of reference.py over this vocabulary; MAXLEN is a member that can be set."""
+    """The two functions of reference.py with this vocabulary; MAXLEN can be set in the result."""
     tree = ast.parse(open(os.path.join(folder, "reference.py"), encoding="utf8").read())
     tree.body = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name in ("words", "ids")]
     assert len(tree.body) == 2
@@ -40,7 +40,7 @@ def read_vocabulary(folder):
 
 
 class Points:
-    """The vocabulary of all code points, each as a first and as a further piece."""
+    """Vocabulary of all code points, each as a first and as a continuation piece."""
 
     special = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3}
 
@@ -54,7 +54,7 @@ class Points:
 
 
 def write(out, space, text, most):
-    """text is bytes; what is not UTF-8 in it counts as U+FFFD."""
+    """Writes one record. text is bytes; invalid UTF-8 is decoded as U+FFFD."""
     space["MAXLEN"] = most
     ids = space["ids"](text.decode("utf8", "replace"))
     packed = array.array("i", ids).tobytes()
@@ -63,16 +63,16 @@ def write(out, space, text, most):
 
 # ---- every code point ----
 
-HIGH, LOW, SIGMA = "\U0001d165", "\U00016ff0", "\u03a3"  # marks that stay, of class 216 and 6; the capital sigma
+HIGH, LOW, SIGMA = "\U0001d165", "\U00016ff0", "\u03a3"  # marks that are kept, of class 216 and 6; capital sigma
 
 
 def contexts(c):
-    # Alone; in a word; between marks whose order it decides; behind, before and alone before a sigma.
+    # Isolated; in a word; between marks that it may reorder; after a sigma; before one, with and without a letter.
     return (c, "a" + c + "b", "a" + HIGH + c + LOW + "b", "a" + SIGMA + c + "b", "a" + c + SIGMA, "1" + c + SIGMA)
 
 
 def mark_pairs():
-    """Every two marks of which one stays, and one that is dropped of each class."""
+    """Every pair of a kept mark with another kept one, or with one dropped mark of each class."""
     stay, go = [], {}
     for o in range(LIMIT):
         c = chr(o)
@@ -92,7 +92,7 @@ def write_points(out, space, step):
         write(out, space, text.encode("utf8"), 1 << 24)
     for first in range(0, LIMIT, 64):
         points = [chr(o) for o in range(first, first + 64) if o % step == 0 and not 0xD800 <= o <= 0xDFFF]
-        # Planes 4 to 13, 15 and 16 have no assigned characters: one context shows that they are taken as they are.
+        # Planes 4 to 13, 15 and 16 have no assigned characters: one context is enough.
         full = first < 0x40000 or 0xE0000 <= first < 0xF0000
         text = " ".join(t for c in points for t in (contexts(c) if full else ("a" + c + "b",)))
         if text:
@@ -134,9 +134,9 @@ def hostile(rng, kinds, pieces):
     how = rng.randrange(8)
     if how == 0:  # bytes
         return bytes(rng.randrange(256) for _ in range(rng.randrange(40)))
-    if how == 1:  # pieces of the vocabulary, glued together
+    if how == 1:  # concatenated pieces of the vocabulary
         return "".join(rng.choice((str, str.upper, str.title))(rng.choice(pieces).replace("##", "")) for _ in range(rng.randrange(1, 8))).encode("utf8")
-    if how == 2:  # about as long as a word may be
+    if how == 2:  # near the maximum word length
         kind = rng.choice(kinds)
         word = "".join(rng.choice(kind) for _ in range(rng.randrange(45, 104)))
         return ("x " + word + rng.choice(("", "a", " b", "\u0301", "\U0001d165")) + " y").encode("utf8")

@@ -1,4 +1,4 @@
-/* replay.c: runs every fuzz target over its corpus and over inputs mutated from it, the same ones each time. */
+/* replay.c: runs every fuzz target on its corpus and on mutations of it, the same ones each time. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct corpus {
   size_t sizes[FILES_MAX], n;
 };
 
-/* Tells the harness which input is tried, so that a crash can be repeated. */
+/* Tells the harness the current input, so that a crash can be reproduced. */
 static void note_input(const char *file, int mutation, const uint8_t *data, size_t size) {
   char hex[3 * SHOWN + 1] = "";
   for (size_t i = 0; i < size && i < SHOWN; i++)
@@ -66,7 +66,7 @@ static void load_corpus(struct corpus *c, const char *target) {
     FAIL("the corpus %s is empty", dir);
 }
 
-/* Each input gets a heap block of its own size, so that reading past its end is seen. */
+/* Each input gets a heap block of its exact size, so that reads past its end are detected. */
 static void run_one(target_fn fn, const char *file, int mutation, const uint8_t *data, size_t size) {
   uint8_t *copy = malloc(size ? size : 1);
   CHECK(copy);
@@ -132,7 +132,7 @@ static void replay(const char *name, target_fn fn) {
   }
 }
 
-/* One test for each target; the build writes the list. */
+/* One test per target; the build generates the list. */
 #define X(name)                                                                                                        \
   int fuzz_##name##_one(const uint8_t *data, size_t size);                                                             \
   TEST(replay_##name, .seconds = 60) { replay(#name, fuzz_##name##_one); }

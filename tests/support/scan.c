@@ -29,7 +29,7 @@ static size_t mappings_of(pid_t pid, struct mapping *ret_list) {
     if (n < MAPPINGS && to > from) /* "from-to rwxp ..." */
       ret_list[n++] = (struct mapping){from, to, end[1] == 'r' && !strstr(line, "[v"), false};
     else if (n && strncmp(line, "VmFlags:", 8) == 0)
-      /* Sanitizers turn mlock() off. */
+      /* Sanitizers disable mlock(). */
       ret_list[n - 1].safe = strstr(line, " dd") && (strstr(line, " lo") || test_slowness() > 1);
   }
   if (f)
@@ -53,24 +53,24 @@ struct scan scan_memory(pid_t pid, struct str masked) {
   struct scan result = {0};
   char path[64];
   if (!pid)
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* a process that holds keys cannot look at itself either */
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* a process that holds keys is not dumpable and cannot read its own memory */
   snprintf(path, sizeof(path), "/proc/%d/mem", pid ? pid : getpid());
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   size_t n = mappings_of(pid, list);
   result.readable = fd >= 0 && n > 0;
   uint8_t *piece =
-      sodium_init() < 0 ? NULL : sodium_malloc(PIECE); /* itself no place where the text may be found by another scan */
+      sodium_init() < 0 ? NULL : sodium_malloc(PIECE); /* locked, so that another scan does not count it as risky */
   CHECK(piece);
   for (size_t i = 0; fd >= 0 && i < n; i++) {
     const struct mapping *m = &list[i];
     size_t found = 0;
-    /* Of a sanitizer's shadow, which is terabytes, nothing is to be found. */
+    /* Skip a sanitizer's shadow, which is terabytes in size. */
     for (uint64_t at = m->from; m->readable && m->to - m->from < (UINT64_C(1) << 32) && at < m->to;) {
       ssize_t got = pread(fd, piece, m->to - at < PIECE ? m->to - at : PIECE, (off_t)at);
       if (got <= 0)
         break;
       found += count_in(piece, (size_t)got, masked);
-      /* What lies across two pieces is in the next one. */
+      /* Overlap the pieces, to find texts that cross their boundary. */
       at += (uint64_t)got < PIECE ? (uint64_t)got : PIECE - masked.n + 1;
     }
     *(m->safe ? &result.safe : &result.risky) += found;

@@ -1,4 +1,4 @@
-/* schema.h: the version of the store's schema, as the tests expect it: one place to change with each migration. */
+/* schema.h: the schema version that the tests expect; change it with each migration. */
 #pragma once
 
 #define SCHEMA_TEXT "11"

@@ -1,4 +1,4 @@
-/* schema_check.c: a value against its schema. */
+/* schema_check.c: validates a value against its schema. */
 #include "support/schema_check.h"
 
 #include <stdlib.h>
@@ -184,9 +184,9 @@ void check_answer(const char *file, int line, const struct tool *tool, yyjson_va
   arena_release(&a);
 }
 
-/* ---- what a command printed ---- */
+/* ---- output of commands ---- */
 
-/* The operation that the words of a command name; NULL: none, or one that prints lines. */
+/* The operation of a command line; NULL if there is none or it prints lines. */
 static const struct op *op_of(struct arena *a, const char *const *args) {
   const struct op *found = NULL;
   for (const char *const *p = args; *p; p++) {
@@ -208,7 +208,7 @@ void check_printed(const char *file, int line, const char *const *args, yyjson_v
   arena_release(&a);
 }
 
-/* ---- doors ---- */
+/* ---- MCP and REST ---- */
 
 static const struct tool *tool_of(const struct profile *profile, struct str name) {
   if (profile)
@@ -228,7 +228,7 @@ void check_conversation(const struct profile *profile, yyjson_val *request, yyjs
     check_answer(__FILE__, __LINE__, tool, content);
 }
 
-/* A path of the document, with {name} for one segment. */
+/* Matches a path of the OpenAPI document, in which {name} stands for one segment. */
 static bool fits(struct str pattern, struct str path) {
   struct str want, got;
   while (str_next(&pattern, '/', &want)) {

@@ -123,7 +123,7 @@ void wire_close(struct wire *w) {
   w->fd = -1;
 }
 
-/* More bytes; false at the end, or after the time. */
+/* Reads more bytes; false at the end or after the timeout. */
 static bool fill(struct wire *w, int ms) {
   if (w->ended || poll(&(struct pollfd){.fd = w->fd, .events = POLLIN}, 1, ms) <= 0)
     return false;
@@ -146,7 +146,7 @@ static struct str take(struct wire *w, size_t n) {
   return part;
 }
 
-/* Up to and with `end`; absent when the server hung up before anything came. */
+/* Everything up to and including `end`; absent if the server disconnected before sending anything. */
 static struct str take_until(struct wire *w, struct str end) {
   for (;;) {
     size_t at = unread(w).n ? str_find(unread(w), end, 0) : SIZE_MAX;
@@ -218,7 +218,7 @@ struct str request_text(const char *method, const char *path, const char *header
   return buf_str(&b);
 }
 
-/* What a tool answers in one piece is what its definition says. */
+/* Structured tool results that are not streamed must match their schema. */
 static void check_mcp(const char *path, struct str body, const struct answer *a) {
   struct arena own;
   struct error err;
@@ -246,7 +246,7 @@ struct answer serve_get(const struct serve *s, const char *path) { return serve_
 
 /* ---- streams ---- */
 
-/* Moves what came to the text of the stream; false when nothing more comes within the time. */
+/* Appends received data to the text of the stream; false if none arrives in time. */
 static bool more_events(struct wire *w, int64_t until) {
   for (;;) {
     struct str have = unread(w);

@@ -1,11 +1,11 @@
-/* serve.h: a running `cairn serve` on the store of the test, and a client that speaks raw HTTP to it.
+/* serve.h: a running `cairn serve` on the store of the test, and a raw HTTP client.
  *
  *   struct serve *s = serve_start(NULL);
  *   struct answer a = serve_get(s, "/healthz");
  *   CHECK_INT(a.status, 200);
- *   serve_stop(s);   asks it to end by SIGTERM and checks that it does, with exit code 0
+ *   serve_stop(s);   sends SIGTERM and checks for exit code 0
  *
- * What is returned lives as long as the test. Reads end after a time limit, which fails the test. */
+ * Results live as long as the test. A read that times out fails the test. */
 #pragma once
 
 #include "base/json.h"
@@ -13,44 +13,44 @@
 
 struct serve;
 
-/* With these arguments behind `serve --port 0`, or, when they name a socket, behind `serve`; NULL: none. */
+/* Runs `serve --port 0`, or `serve` if the arguments name a socket, with these arguments; NULL: none. */
 struct serve *serve_start(const char *const *args);
 const char *serve_address(const struct serve *s);
-int serve_port(const struct serve *s); /* 0: a socket */
+int serve_port(const struct serve *s); /* 0 for a socket */
 pid_t serve_pid(const struct serve *s);
 void serve_stop(struct serve *s);
-/* The same for one that had something to say on standard error, which is returned. */
+/* For a server that wrote to standard error: stops it and returns that text. */
 struct str serve_end(struct serve *s);
 
 /* ---- a client ---- */
 
 struct wire {
   int fd;
-  bool ended; /* the server has closed it */
+  bool ended; /* closed by the server */
   struct buf in;
-  size_t at; /* read so far of in */
+  size_t at; /* bytes of `in` already read */
   struct buf events;
   size_t event_at;
 };
 
 struct answer {
-  int status;      /* 0: the server hung up instead */
+  int status;      /* 0: the server disconnected instead */
   struct str head; /* status line and headers */
   struct str body; /* absent for a stream: sse_next() reads it */
 };
 
 struct wire *wire_open(const struct serve *s);
 struct wire *wire_to(int port);                  /* on loopback */
-void wire_send(struct wire *w, struct str text); /* what cannot be sent, because the server hung up, is left out */
-/* The next answer; `head` for one to HEAD, which has no body. */
+void wire_send(struct wire *w, struct str text); /* ignores data that cannot be sent because the server disconnected */
+/* The next response; `head` if it is for a HEAD request and has no body. */
 struct answer wire_answer(struct wire *w, bool head);
-/* Has the server closed the connection, within so many milliseconds? What it still sent is skipped. */
+/* True if the server closes the connection within this many milliseconds. Skips the data it still sent. */
 bool wire_closed(struct wire *w, int ms);
 void wire_close(struct wire *w);
-/* The value of a header; absent when there is none. */
+/* The value of a header; absent if there is none. */
 struct str answer_header(const struct answer *a, const char *name);
 
-/* One request on a connection of its own; `headers` each with "\r\n", or NULL; a body gets its length. */
+/* One request on a new connection; `headers` each with "\r\n", or NULL; Content-Length is added. */
 struct answer serve_do(const struct serve *s, const char *method, const char *path, const char *headers,
                        struct str body);
 struct answer serve_get(const struct serve *s, const char *path);
@@ -58,8 +58,9 @@ struct answer serve_get(const struct serve *s, const char *path);
 struct str request_text(const char *method, const char *path, const char *headers, struct str body);
 
 struct sse {
-  struct str id, event, data; /* absent when the event has none */
+  struct str id, event, data; /* absent if the event has none */
 };
-/* The next event of a stream, comments skipped; false: none within so many milliseconds, or the stream has ended. */
+/* The next event of a stream, without comments; false if there is none within this many milliseconds or the stream
+ * has ended. */
 bool sse_next(struct wire *w, int ms, struct sse *ret_event);
 bool sse_ended(struct wire *w, int ms);

@@ -1,4 +1,4 @@
-/* store.c: the stores of the running test, on the engine under test, and SQL on them past the program. */
+/* store.c: the stores of the running test, on the engine under test, with direct SQL access. */
 #include "support/store.h"
 
 #include <dirent.h>
@@ -77,7 +77,7 @@ struct direct *direct_open(const char *store) {
 }
 
 void direct_close(struct direct *d) {
-  /* A server ends what was begun some time after the connection is gone; the next one is not to wait for it. */
+  /* A server may roll back only some time after the disconnect; the next connection must not wait for that. */
   if (d->server && PQtransactionStatus(d->server) != PQTRANS_IDLE)
     PQclear(PQexec(d->server, "ROLLBACK"));
   sqlite3_close(d->file);
@@ -110,7 +110,7 @@ void direct_do(struct direct *d, const char *sql) {
     FAIL("%s: %s", sql, direct_error(d));
 }
 
-/* The lock that the program's own writers wait for; and the tables, for whoever would write without it. */
+/* The advisory lock of the program's writers, and the tables, for writers that do not take it. */
 static const char lock_tables[] =
     "BEGIN; SELECT pg_advisory_xact_lock(x'636169726e000000'::bigint); DO $$ DECLARE t regclass; BEGIN FOR t IN SELECT "
     "oid FROM pg_class"
@@ -146,7 +146,7 @@ static int columns(const struct cursor *c) {
   return c->result ? PQnfields(c->result) : sqlite3_column_count(c->statement);
 }
 
-/* A blob is as good as its bytes. Valid until the next row. */
+/* Blobs are returned as bytes. Valid until the next row. */
 static struct str cell(struct cursor *c, int i) {
   if (c->result)
     return (struct str){PQgetvalue(c->result, c->at, i), (size_t)PQgetlength(c->result, c->at, i)};
@@ -180,7 +180,7 @@ int64_t direct_number(struct direct *d, const char *sql) {
 
 /* ---- the whole store ---- */
 
-/* That a call was made is told in tool_call, even if it failed. */
+/* tool_call is left out: it records every call, even a failed one. */
 static const char file_tables[] = "SELECT name FROM sqlite_schema WHERE type = 'table'"
                                   " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%'"
                                   " AND name <> 'tool_call' ORDER BY name";
@@ -198,7 +198,7 @@ static struct strs tables_of(struct direct *d) {
 }
 
 static void dump_rows(struct direct *d, struct str table, struct buf *out) {
-  const char *order = d->server ? " t ORDER BY t::text" : ""; /* a file has an order of its own */
+  const char *order = d->server ? " t ORDER BY t::text" : ""; /* SQLite returns rows in a fixed order */
   struct cursor c = query(d, arena_printf(&memory, "SELECT * FROM \"%.*s\"%s", STR_ARG(table), order).p);
   while (next(&c)) {
     buf_add(out, table);
@@ -251,7 +251,7 @@ static bool files_hold(const char *store, struct str bytes) {
   return found;
 }
 
-/* Bytes are shown in hexadecimal digits there, those of vectors as numbers. */
+/* Bytea columns are in hexadecimal there, vectors in decimal. */
 static bool tables_hold(const char *store, struct str bytes) {
   struct str all = dump(store, "");
   struct buf hex = BUF(&memory);
@@ -289,9 +289,9 @@ int check_leaves_no_snapshot(struct store *st, const char *store, void (*call)(v
   struct direct *other = direct_open(store);
   int failures = 0;
   bool failed = true;
-  call(arg); /* prepares its statements: later on only what it reads needs memory */
+  call(arg); /* prepares its statements: later calls allocate only what they read */
   check_reads_anew(st, other);
-  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds have a place for each object */
+  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds allocate each object */
     test_note("allocation %ld", n);
     alloc_fail_at(n, 0);
     call(arg);

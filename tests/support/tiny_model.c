@@ -1,4 +1,4 @@
-/* tiny_model.c: a BERT encoder of a few kilobytes, as its makers would publish it. */
+/* tiny_model.c: a BERT encoder of a few kilobytes, in the published format. */
 #include "support/tiny_model.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static uint32_t bits_of(float f) {
   return bits;
 }
 
-/* Exact for the values of this file: normal numbers of few bits, and zero. */
+/* Exact for the values of this file: normal numbers with few bits, and zero. */
 static uint32_t half_of(float f) {
   uint32_t bits = bits_of(f), sign = bits >> 16 & 0x8000;
   return f == 0 ? sign : sign | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 0x3ff);

@@ -1,4 +1,4 @@
-/* tiny_model.h: a BERT encoder of a few kilobytes, as its makers would publish it, for tests of the conversion. */
+/* tiny_model.h: a BERT encoder of a few kilobytes, in the published format, for tests of the conversion. */
 #pragma once
 
 #include "embed/encoder/model_file.h"
@@ -23,21 +23,21 @@ struct tensor_file {
   struct buf header, data;
 };
 void tensor_begin(struct tensor_file *f, struct arena *a);
-/* `type` is "F32", "F16" or "BF16"; the values fit each of them exactly. A vector has columns == 0. */
+/* `type` is "F32", "F16" or "BF16"; the values must be exact in it. A vector has columns == 0. */
 void tensor_add(struct tensor_file *f, const char *name, const char *type, int rows, int columns, const float *values);
 struct str tensor_end(struct tensor_file *f);
-/* The same around any header. */
+/* A file with any header. */
 struct str tensor_raw(struct arena *a, struct str header, struct str data);
 
-/* What is different from the usual; zero: nothing. */
+/* Differences from the default model; zero: none. */
 struct tiny_spec {
   const char *prefix;  /* before each name */
   const char *type;    /* NULL: F32 */
   const char *without; /* leave this tensor out, named without the prefix */
-  const char *wrong;   /* give this one a row more */
-  const char *extra;   /* add a vector of this name, prefix included */
-  bool old_norms;      /* gamma and beta */
+  const char *wrong;   /* give this one an extra row */
+  const char *extra;   /* add a vector of this name, including the prefix */
+  bool old_norms;      /* name norm weights gamma and beta */
 };
 struct str tiny_weights(struct arena *a, const struct tiny_spec *spec);
-/* The values of a tensor: a function of its name (without a prefix) and the place alone. */
+/* The values of a tensor; they depend only on its name (without the prefix) and the index. */
 const float *tiny_values(struct arena *a, const char *name, size_t n);

@@ -1,4 +1,4 @@
-/* torture.c: starts and kills the workers, and checks afterwards that every promise was kept. */
+/* torture.c: starts and kills the workers, and checks afterwards that no acknowledged write was lost. */
 #include "support/torture.h"
 
 #include <cairn.h>
@@ -52,7 +52,7 @@ static pid_t start_worker(const struct torture *t, int number, uint64_t *seed, t
   return pid;
 }
 
-/* ---- afterwards ---- */
+/* ---- checks after a run ---- */
 
 static struct direct *open_direct(const struct torture *t) {
   struct direct *d = direct_open(t->store);
@@ -67,8 +67,8 @@ static void must_be_none(struct direct *d, const char *what, const char *sql) {
     FAIL("%s: %lld", what, (long long)n);
 }
 
-/* What a file has of its own: pages, references, the full-text index; and numbers without gaps, because they are given
- * inside transactions: one that was rolled back leaves none. A server's sequences do. */
+/* Checks for SQLite: pages, foreign keys, the full-text index, and numbers without gaps. They are assigned in
+ * transactions, so a rollback leaves no gap; PostgreSQL's sequences do leave gaps. */
 static void check_file(struct direct *d) {
   CHECK_STR(direct_string(d, "PRAGMA integrity_check"), "ok");
   must_be_none(d, "rows that point nowhere", "SELECT count(*) FROM pragma_foreign_key_check");
@@ -106,7 +106,7 @@ static void check_store(const struct torture *t) {
     FAIL("doctor: %.*s %.*s", STR_ARG(r.out), STR_ARG(r.err));
 }
 
-/* The journal as a table. Its texts are letters, digits and '-'. */
+/* Loads the journal into a table. Its texts are letters, digits and '-'. */
 static void load_journal(const struct torture *t, struct direct *d) {
   struct str rest = file_read(beside(t, "journal")), line;
   char sql[1000];
@@ -124,7 +124,7 @@ static void load_journal(const struct torture *t, struct direct *d) {
   direct_do(d, "COMMIT");
 }
 
-/* Shows one row that should not be; the query calls its column x. */
+/* Fails with one of the rows if there are any; the query names its column x. */
 static void must_be_empty(struct direct *d, const char *what, const char *sql) {
   char all[1200];
   CHECK((size_t)snprintf(all, sizeof(all), "SELECT coalesce(min(x), '') FROM (%s) bad", sql) < sizeof(all));
@@ -133,7 +133,7 @@ static void must_be_empty(struct direct *d, const char *what, const char *sql) {
     FAIL("%s: %.*s", what, STR_ARG(row));
 }
 
-/* Every line of it: the memory is there with exactly that text, or gone for good; a task was claimed once. */
+/* For every line: the memory exists with exactly that text, or was purged; a task was claimed once. */
 static struct torture_result check_journal(const struct torture *t) {
   struct direct *d = open_direct(t);
   load_journal(t, d);
@@ -178,7 +178,7 @@ static void check_complaints(const struct torture *t) {
   }
 }
 
-/* ---- the games ---- */
+/* ---- tests ---- */
 
 struct torture_result torture_run(const struct torture *t) {
   uint64_t seed = t->seed | 1;
@@ -190,11 +190,11 @@ struct torture_result torture_run(const struct torture *t) {
   for (int i = 0; i < workers; i++)
     pids[i] = start_worker(t, i, &seed, until);
   while (time(NULL) < until) {
-    /* Whoever has to connect first needs longer to get anything done. */
+    /* Clients of a server need longer, because they have to connect first. */
     pause_ms((5 + torture_random(&seed) % 75) * (on_server(t) ? 4 : 1));
     int i = (int)(torture_random(&seed) % (uint32_t)workers);
     if (i % 4 == 3)
-      continue; /* those kill their own children */
+      continue; /* these kill their own children */
     kill(pids[i], SIGKILL);
     CHECK_INT(waitpid(pids[i], NULL, 0), pids[i]);
     killed++;
@@ -219,7 +219,7 @@ struct torture_result torture_run(const struct torture *t) {
   return result;
 }
 
-/* Closing one handle must not drop the locks of another one in the same process, as closing a plain file would. */
+/* Closing one handle must not drop the locks of another one in the same process, as close() of a plain file would. */
 static int write_inside(void *arg, const char *line, size_t n) {
   (void)line;
   (void)n;
@@ -243,7 +243,7 @@ void torture_handles(const struct torture *t) {
   CHECK_INT(cairn_open(&o, &db), CAIRN_OK);
   while (time(NULL) < until) {
     worker_visit(&w);
-    /* A long read on this handle, while another one opens, writes and closes in between. */
+    /* A long read on this handle, while another handle opens, writes and closes. */
     CHECK_INT(cairn_stream(db, "events", "{\"limit\":200}", 0, write_inside, &w, NULL, NULL), CAIRN_OK);
   }
   cairn_close(&db);
@@ -257,7 +257,7 @@ void torture_handles(const struct torture *t) {
   CHECK(check_journal(t).acknowledged > 20);
 }
 
-/* Who only reads gets an answer while somebody holds the lock; who writes waits, and then succeeds. */
+/* Readers get an answer while the lock is held; writers wait and then succeed. */
 void torture_lock(const struct torture *t) {
   enum { HELD_MS = 1500 };
   struct run r = proc_run(.argv = ARGS(t->program, "--db", t->store, "remember", "The lighthouse has 99 steps"));
@@ -354,6 +354,6 @@ void torture_housekeeping(const struct torture *t, int rounds) {
     unlink(copy);
     check_store(t);
     int64_t there = count_memories(t);
-    CHECK(there == 30 || there == 29); /* one may be purged, or come back by the restore */
+    CHECK(there == 30 || there == 29); /* one may be purged, or be back after the restore */
   }
 }

@@ -1,5 +1,5 @@
-/* torture_worker.c: one worker of the torture test: random operations through the library or the program; whatever
- * was acknowledged goes to its journal, whatever should not have happened to the list of complaints. */
+/* torture_worker.c: one worker of the torture test: random operations through the library or the program.
+ * Acknowledged writes go to its journal, unexpected results to the list of complaints. */
 #include "support/torture_worker.h"
 
 #include <cairn.h>
@@ -26,7 +26,7 @@ uint32_t torture_random(uint64_t *seed) {
 
 static void append(const char *path, const char *text) {
   int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  /* One write: a killed process leaves the whole line or nothing. */
+  /* One write: a killed process leaves the whole line or none of it. */
   if (fd < 0 || write(fd, text, strlen(text)) < 0)
     _exit(3);
   close(fd);
@@ -48,21 +48,21 @@ static void complain(const struct worker *w, const char *what, const char *detai
   append(w->complaints, line);
 }
 
-/* The next operations come back to it: whoever wrote a memory finds it. */
+/* Later operations use it again: a writer must find its own memories. */
 static void remember_own(struct worker *w, const char *uid, const char *text) {
   int at = w->own_count++ % WORKER_OWN;
   snprintf(w->own[at].uid, sizeof(w->own[at].uid), "%s", uid);
   snprintf(w->own[at].text, sizeof(w->own[at].text), "%s", text);
 }
 
-/* One of its own memories; -1 while there is none. */
+/* The index of one of its own memories; -1 if there is none. */
 static int pick_own(struct worker *w) {
   int n = w->own_count < WORKER_OWN ? w->own_count : WORKER_OWN;
   int at = n ? (int)(torture_random(&w->seed) % (uint32_t)n) : -1;
   return at >= 0 && w->own[at].uid[0] ? at : -1;
 }
 
-/* Words that no other text has, so that nothing is a duplicate. */
+/* Unique words, so that it is not a duplicate. */
 static void new_text(struct worker *w, char out[200]) {
   size_t n = 0;
   for (int word = 0; word < 8; word++) {
@@ -74,7 +74,7 @@ static void new_text(struct worker *w, char out[200]) {
 
 /* ---- through the library ---- */
 
-/* Whoever has lost the server says so, and promises nothing. */
+/* Journals a call that failed because the server was down; such a call promises nothing. */
 static bool is_disturbance(const struct worker *w, const char *what, int status) {
   if (!w->disturbed || (status != CAIRN_LOST && status != CAIRN_UNAVAILABLE))
     return false;
@@ -92,7 +92,7 @@ static void check(const struct worker *w, struct cairn *db, const char *what, in
   struct cairn_error e;
   if (status == CAIRN_OK || status == CAIRN_CONFLICT || status == CAIRN_NOT_FOUND || status == CAIRN_DUPLICATE ||
       is_disturbance(w, what, status))
-    return; /* somebody else was first, or nothing is there yet: what a caller must expect */
+    return; /* a conflict with another worker, or nothing to find yet: both are expected */
   cairn_last_error(db, &e);
   complain(w, what, e.message);
 }
@@ -134,7 +134,7 @@ static void claim(struct worker *w, struct cairn *db) {
   cairn_free(json);
 }
 
-/* What was acknowledged is there for whoever asks, at once. */
+/* An acknowledged memory must be readable at once. */
 static void read_own(struct worker *w, struct cairn *db) {
   int at = pick_own(w);
   struct cairn_memory *m = NULL;
@@ -177,7 +177,7 @@ static void purge_own(struct worker *w, struct cairn *db) {
   w->own[at].uid[0] = 0;
 }
 
-/* To a file of its own, while everybody writes. */
+/* Writes to its own file while other workers write. */
 static void copy_out(struct worker *w, struct cairn *db, const char *op) {
   char path[760], args[800];
   snprintf(path, sizeof(path), "%s.copy-%d", w->files, (int)getpid());
@@ -193,7 +193,7 @@ static void one_operation(struct worker *w, struct cairn *db) {
   snprintf(args, sizeof(args), "{\"id\":\"%u\"}", 1 + torture_random(&w->seed) % 300);
   new_text(w, text);
   if (w->disturbed && dice < 25) {
-    /* Fewer calls get through: claims are what is most easily had twice. */
+    /* Fewer calls succeed while the server is disturbed. Prefer tasks: double claims are the most likely error. */
     snprintf(args, sizeof(args), "{\"text\":\"%s\",\"headline\":\"A torture task\"}", text);
     if (dice % 2)
       claim(w, db);
@@ -246,18 +246,17 @@ void worker_visit(struct worker *w) { visit(w, 3); }
 
 void worker_library(struct worker *w) {
   while (time(NULL) < w->until)
-    visit(w, 40); /* a handle for a while, then a new one: opening and closing is part of the game */
+    visit(w, 40); /* a new handle every 40 operations, because opening and closing is part of the test */
 }
 
 /* ---- through the program ---- */
 
 struct outcome {
   char out[16384];
-  int status; /* of waitpid */
+  int status; /* from waitpid */
 };
 
-/* Runs the program on this input (a file, or NULL); with kill_ms >= 0 it is killed after that time, if it still runs.
- */
+/* Runs the program on this input (a file, or NULL). If kill_ms >= 0, kills it after that time, if it still runs. */
 static struct outcome run_program(const char *const *argv, const char *input, int kill_ms) {
   struct outcome r = {.status = -1};
   int fd[2];
@@ -283,7 +282,7 @@ static struct outcome run_program(const char *const *argv, const char *input, in
       kill_ms = -1;
       continue;
     }
-    char more[1024]; /* what is longer than anybody looks at is read, too: the program must be able to write it */
+    char more[1024]; /* drain the rest of the output, so that the program does not block */
     size_t room = sizeof(r.out) - 1 - n;
     ssize_t got = read(fd[0], room ? r.out + n : more, room ? room : sizeof(more));
     if (got <= 0)
@@ -322,7 +321,7 @@ static void program_write(struct worker *w) {
   }
 }
 
-/* Many at once: each line of the reply acknowledges one of them, whatever becomes of the rest. */
+/* Many at once: each line of the reply acknowledges one memory, even if later ones fail. */
 static void program_batch(struct worker *w) {
   enum { LINES = 30 };
   char path[760], text[LINES][200];

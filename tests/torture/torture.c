@@ -1,4 +1,4 @@
-/* torture.c: `make torture`: the games of the torture test for TORTURE_SECONDS (300), with another seed each time. */
+/* torture.c: `make torture`: the torture tests for TORTURE_SECONDS (300), with another seed each time. */
 #include "support/games.h"
 
 #include <time.h>
