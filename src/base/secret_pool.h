@@ -14,7 +14,7 @@ enum { SECRET_PIECE = 16 * 1024 + 64 };
 struct secret_pool;
 /* NULL if out of memory. Locked memory is allocated when the first piece is taken. */
 NODISCARD struct secret_pool *secret_pool_new(void);
-/* All pieces must have been given back. */
+/* All pieces must have been freed. */
 void secret_pool_free(struct secret_pool **pool);
 
 /* SECRET_PIECE bytes, aligned for any type; NULL if the pool is exhausted (then use mem_secret()). */

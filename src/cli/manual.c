@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/help.h"
 
-/* Text for roff: what it would take for a command, an escape or a typographic character is escaped. */
+/* Escapes text that roff would read as a command, an escape or a typographic character. */
 static void add_text(struct buf *out, struct str text) {
   bool line_start = out->n == 0 || out->p[out->n - 1] == '\n';
   for (size_t i = 0; i < text.n; i++) {

@@ -47,7 +47,7 @@ static bool input_is_redirected(void) {
   return fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* A program that waits for input looks hung, so say what it waits for. */
+/* A program that reads the terminal looks hung, so say which input it expects. */
 static void print_waiting_notice(const struct call *c) {
   struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
   if (!c->out->quiet && poll(&p, 1, NOTICE_AFTER_MS) == 0)

@@ -16,7 +16,7 @@ static bool take_byte(struct str p, size_t *pos, char *ret_c) {
   return true;
 }
 
-/* Matches the class "[a-z]" at *pos and moves *pos behind it. An unterminated class matches nothing. */
+/* Matches the class "[a-z]" at *pos and moves *pos past it. An unterminated class matches nothing. */
 static bool class_matches(struct str p, size_t *pos, char c) {
   size_t i = *pos + 1;
   bool negated = i < p.n && (p.p[i] == '!' || p.p[i] == '^'), found = false;
@@ -39,7 +39,7 @@ static bool class_matches(struct str p, size_t *pos, char c) {
   return found != negated;
 }
 
-/* Matches the pattern element at *pos, which is not a star, with one byte and moves *pos behind it. */
+/* Matches the pattern element at *pos, which is not a star, with one byte and moves *pos past it. */
 static bool byte_matches(struct str p, size_t *pos, char c) {
   if (p.p[*pos] == '?') {
     ++*pos;
@@ -75,7 +75,7 @@ bool ignore_glob(struct str pattern, struct str name) {
 
 /* ---- a path ---- */
 
-/* The part of s from *pos to the next slash; moves *pos behind the slash. */
+/* The part of s from *pos to the next slash; moves *pos past the slash. */
 static struct str part_at(struct str s, size_t *pos) {
   size_t from = *pos, to = str_find(s, STR("/"), from);
   if (to == SIZE_MAX)

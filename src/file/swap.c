@@ -27,7 +27,7 @@ static enum status failed(struct swap *w, struct error *err) {
   return error_errno(err, why, "cannot write '%s'", w->target);
 }
 
-/* Writes the new content to a temporary file beside the old one. */
+/* Writes the new content to a temporary file in the same folder. */
 static bool write_temp(struct swap *w) {
   struct stat st;
   if (stat(w->target, &st) == 0)

@@ -26,7 +26,7 @@ struct http_server {
   struct auth *auth;    /* NULL: every request runs as `caller` */
   struct strs hosts;    /* accepted host names besides those of loopback */
   int64_t started;
-  bool bound;                      /* the process is bound to an agent, whose role limits what it may show */
+  bool bound;                      /* the process is bound to an agent, whose role limits the visible content */
   const struct http_route *routes; /* NULL: http_routes */
 };
 

@@ -37,8 +37,8 @@ NODISCARD enum status http_start(const struct http_options *options, struct http
                                  struct error *err);
 /* "http://127.0.0.1:7733", "https://...", or the socket's path. */
 const char *http_address(const struct http_daemon *d);
-/* Stops accepting and waits at most `wait_ms` for running calls to finish; those that poll for cancellation are then
- * told to stop. Streams stay open. */
+/* Stops accepting and waits at most `wait_ms` for running calls to finish; then cancels those that poll for it. Streams
+ * stay open. */
 void http_drain(struct http_daemon *d, int64_t wait_ms);
 /* Waits for running calls, ends all streams, closes all connections and frees everything. Call http_drain() first. */
 void http_stop(struct http_daemon **daemon);

@@ -81,7 +81,7 @@ struct op {
   const char *name;           /* words separated by one space: "remember", "task add" */
   const char *group;          /* heading in help */
   const char *summary;        /* one line, no full stop */
-  const char *help;           /* a paragraph or more; what it does, what it returns */
+  const char *help;           /* one or more paragraphs: effect and result */
   const char *example;        /* working command lines, one per line */
   const struct param *params; /* ends with name == NULL */
   unsigned flags;

@@ -116,8 +116,9 @@ struct restored {
   int64_t tokens_revoked; /* tokens valid in the backup but restored as revoked: readmit.h */
   int64_t grants_revoked; /* vault grants that were not restored */
 };
-/* Replaces the content with that of a backup. The previous content is in the automatic backup; nobody can write between
- * the two. Other backups are not removed: the one being restored may be the oldest, and is needed until the end. */
+/* Replaces the content with that of a backup. The previous content is in the automatic backup; no write can happen
+ * between the two. Other backups are not removed: the one being restored may be the oldest, and is needed until the
+ * end. */
 NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
                                     struct restored *ret_restored, struct error *err);
 /* Parts of store_auto_backup(): a free name, and the removal of backups beyond BACKUPS_KEPT, each with its archive of

@@ -18,5 +18,5 @@ size_t thread_cores(void);
 void cond_init(pthread_cond_t *cond);
 /* Waits for a signal or until the timeout. The caller holds the lock. May wake up spuriously. */
 void cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms);
-/* The same until a time of clock_ticks_us(); false once it has come. */
+/* Like cond_wait_ms(), but until a time of clock_ticks_us(); false once it has passed. */
 bool cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us);

@@ -91,7 +91,7 @@ static const struct {
   const char *name;
   struct str (*format)(struct page *page, yyjson_val *v); /* NULL: a style */
 } formats[] = {
-    {"text", NULL}, /* as it is, with its line ends */
+    {"text", NULL}, /* unchanged, with line ends */
     {"bold", NULL}, /* and other styles, on one line */
     {"dim", NULL},
     {"red", NULL},

@@ -1,6 +1,6 @@
 /* layout.h: renders results from templates, so that most operations need no code for it.
  *
- * A layout is a text of lines. The first character of a line says what it is:
+ * A layout consists of lines. The first character of a line selects its kind:
  *
  *   @list CELL | CELL   a table, one row per element; a cell that starts with '>' is right-aligned
  *   *list LINE          one line per element
@@ -11,11 +11,13 @@
  *
  * Any other line is printed with these replacements, and a line end:
  *
- *   {name}              a member, on one line; {a.b} is a member of a member, {.} the element itself, {a|b} the first
- * of both that is not empty {name 24}           the same, cut to a terminal that has 24 columns less {FORMAT name} in a
- * format: see formats[] in layout.c {name:TEXT}         TEXT if the member is empty
+ *   {name}              a member, on one line; {a.b} is a member of a member, {.} the element itself,
+ *                       {a|b} the first of both that is not empty
+ *   {name 24}           the same, truncated to the terminal's width less 24 columns
+ *   {FORMAT name}       in a format: see formats[] in layout.c
+ *   {name:TEXT}         TEXT if the member is empty
  *   [...]               only if no member in it is empty, 0 or false
- *   <name?A|B>          A if the member is not empty, 0 or false, else B, which may be left out; <#name?...> if it is
+ *   <name?A|B>          A if the member is not empty, 0 or false, else B, which is optional; <#name?...> if it is
  *                       present at all; <name=value?...> if it has this value (yes or no for a bool)
  *   {txn}               the transaction, if there is one
  *

@@ -222,7 +222,7 @@ static void render_transcript_import(struct page *page, yyjson_val *r) {
 
 /* clang-format off */
 
-/* What became of the transcripts of a backup, or of a store that was moved. */
+/* Outcome for the transcripts of a backup or of a migrated store. */
 #define TRANSCRIPTS \
   "?<transcripts.restored|transcripts.extended|transcripts.kept?transcripts: {n transcripts.restored} brought back, " \
   "{n transcripts.extended} continued, {n transcripts.kept} were here already>\n" \

@@ -23,6 +23,6 @@ NODISCARD enum status access_open(struct arena *a, const struct context *context
                                   struct http_options *options, struct error *err);
 void access_close(struct access *access, struct http_options *options);
 
-/* What the server accepts: a sentence, and identifiers for programs. */
+/* Accepted credentials: a sentence, and identifiers for programs. */
 struct str access_summary(struct arena *a, const struct access *access);
 struct strs access_kinds(struct arena *a, const struct access *access);

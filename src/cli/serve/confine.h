@@ -1,4 +1,4 @@
-/* confine.h: collects what a server needs from its machine, and enters a sandbox that permits only that. */
+/* confine.h: collects the resources that a server needs, and enters a sandbox that permits only those. */
 #pragma once
 
 #include "cli/context.h"

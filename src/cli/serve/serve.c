@@ -54,7 +54,7 @@ struct serving {
 
 /* ---- options ---- */
 
-/* The working directory of a server says nothing about its callers' projects. */
+/* The working directory of a server is unrelated to its callers' projects. */
 static void set_caller(struct serving *s) {
   struct caller *c = &s->context.caller;
   const char *named = getenv("CAIRN_PROJECT");

@@ -5,9 +5,10 @@
  *   '      also the typographic apostrophe
  *   -      also a blank or nothing: "follow-up", "follow up", "followup"
  *   *      one to four words of the same sentence: "chose * over"
- *   ~      at the end: no match beside a verb in the past tense: "never~" matches neither "has never" nor "never
- * worked" ^      at the start: only at the start of the text If a phrase starts or ends with a letter or digit, it
- * matches only whole words there. */
+ *   ~      at the end: no match next to a verb in the past tense: "never~" matches neither "has never" nor
+ *          "never worked"
+ *   ^      at the start: only at the start of the text
+ * If a phrase starts or ends with a letter or digit, it matches only whole words there. */
 #pragma once
 
 #include "base/str.h"

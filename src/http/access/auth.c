@@ -47,7 +47,7 @@ void auth_free(struct auth **auth) {
 
 /* ---- answers ---- */
 
-/* RFC 6750; with an issuer, clients are told where its metadata is. */
+/* RFC 6750; with an issuer, the response names the URL of its metadata. */
 static void challenge(struct http_call *call, const char *error) {
   const struct oauth *oauth = call->server->auth->options.oauth;
   struct buf b = BUF(call->arena);

@@ -11,7 +11,7 @@
 
 struct auth_options {
   bool require_token;  /* also from the local user */
-  bool behind_proxy;   /* connections come from a proxy: the client is in X-Forwarded-For and nobody is local */
+  bool behind_proxy;   /* connections come from a proxy: the client is in X-Forwarded-For, and no client is local */
   int64_t rate, burst; /* calls per principal: per second, and at once; 0: unlimited */
   struct oauth *oauth; /* NULL: only tokens of the store */
   struct clock clock;

@@ -61,6 +61,6 @@ struct watched *watcher_find(struct watcher *w, struct str project, struct str p
 void *watched_new(size_t size, struct str project, struct str path);
 void watcher_add(struct watcher *w, struct watched *item);
 
-/* Makes an item due once it was left alone for wait_ms; one that keeps changing becomes due patience_ms later at the
- * latest. Requires the lock if the item is in the list. */
+/* Makes an item due after wait_ms without changes; one that keeps changing becomes due after patience_ms at the latest.
+ * Requires the lock if the item is in the list. */
 void watched_touch(struct watched *item, int64_t wait_ms, int64_t patience_ms);

@@ -91,8 +91,8 @@ static void ref(struct mcp_channel *c) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* Tells the dispatcher, once, that the client is gone. Call it without locks: it waits for a message that is being
- * sent. */
+/* Notifies the dispatcher, once, that the client disconnected. Call it without locks: it waits for a message that is
+ * being sent. */
 static void hang_up(struct mcp_channel *c) {
   pthread_mutex_lock(&c->lock);
   struct mcp_stream *stream = c->mcp;

@@ -35,7 +35,7 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
 
 /* ---- replying ---- */
 
-/* An error of the route itself may quote what the client sent. */
+/* An error of the route itself may quote the client's input. */
 static void clean_error(struct rest_call *rc) {
   struct pool *pool = rc->http->server->pool;
   struct engine *engine = NULL;

@@ -392,7 +392,7 @@ void rest_run(struct http_call *call) {
     return;
   }
   if (rc->route->op && (op_find(str_from(rc->route->op))->flags & OP_SECRET))
-    arena_guard(call->arena); /* before a value is read. */
+    arena_guard(call->arena); /* before a value is read */
   if (read_call(rc) != STATUS_OK) {
     rest_fail(rc);
     return;

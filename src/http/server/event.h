@@ -1,4 +1,4 @@
-/* event.h: events of the server itself, in the log of its own team. */
+/* event.h: the server's own events, in the log of its team. */
 #pragma once
 
 #include "http/http.h"

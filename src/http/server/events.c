@@ -127,7 +127,7 @@ void status_events(struct http_call *call) {
     listener_free(l);
     return;
   }
-  /* A drain that happens at once waits for the subscription. */
+  /* A drain callback that runs at once waits for the subscription. */
   pthread_mutex_lock(&l->lock);
   enum status s = feed_subscribe(l->feed, team_of(l), l->who, since, on_event, l, &l->subscriber, &err);
   pthread_mutex_unlock(&l->lock);

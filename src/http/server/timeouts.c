@@ -1,5 +1,5 @@
-/* timeouts.c: the watcher thread. It notices what the library does not: disconnected clients of idle streams, requests
- * that take too long to arrive, streams that need a keep-alive. */
+/* timeouts.c: the watcher thread. It handles cases that the library does not: disconnected clients of idle streams,
+ * requests that take too long to arrive, streams that need a keep-alive. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

@@ -12,8 +12,8 @@ int tool_budget(const struct profile *profile);
 
 /* The flags of a row, derived from the operation if the row names only that. */
 unsigned tool_flags(const struct tool *tool);
-/* True if an operation of the tool needs the user's consent and the tool has no argument of its own for it. The
- * definition then has `confirm`, which method_tools_call() removes: tool_call() does not know it. */
+/* True if an operation of the tool needs the user's consent and the tool has no argument for it. The definition then
+ * has `confirm`, which method_tools_call() removes: tool_call() does not know it. */
 bool tool_needs_consent(const struct tool *tool);
 
 /* ---- mcp/tools/output.c ---- */

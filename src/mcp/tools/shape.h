@@ -31,7 +31,7 @@ enum shape_how {
   SHAPE_WHEN,     /* applies `rows` if the member is set, or with "member=text" if it is that text */
   SHAPE_UNLESS,   /* the opposite */
   SHAPE_FIXED,    /* `members` are members of a JSON object, as in struct tool */
-  SHAPE_CALL,     /* what no row can say: `call` adds the members */
+  SHAPE_CALL,     /* for results that rows cannot express: `call` adds the members */
 };
 
 struct shape {

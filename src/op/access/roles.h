@@ -27,7 +27,7 @@ void roles_leave(struct op_call *call);
  * caller gets nothing. */
 void roles_reset(struct engine *engine);
 
-/* ---- the operator, who runs Cairn on the store's machine: never a token, whatever its role ---- */
+/* ---- the operator: the person who runs Cairn on the store's machine; never a token of any role ---- */
 
 /* Refuses operations with OP_OPERATOR and arguments that name files of the machine (PARAM_PATH) to a principal: both
  * reach beyond its team. Checks that the team is a slug, whatever interface set it. */

@@ -10,7 +10,7 @@
 
 enum { LIFETIME_DAYS = 90 };
 
-/* Only people and admin tokens manage tokens. A model that is told to create one cannot. */
+/* Only people and admin tokens manage tokens, so a model cannot be tricked into creating one. */
 static enum status check_manager(struct op_call *call) {
   const struct principal *who = call->caller.principal;
   if (call_is_by_person(call) || (who && who->role == ROLE_ADMIN))

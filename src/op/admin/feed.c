@@ -30,7 +30,7 @@ struct feed_subscriber {
   bool unsure;     /* `last` may be beyond the end of the log */
   bool recheck;    /* the server may have crashed and lost the last delivered events */
   bool gone;
-  bool over;             /* its token is no longer valid, and it was told */
+  bool over;             /* its token is no longer valid, and it was notified */
   struct principal *who; /* NULL: the process */
   size_t team_n;
   char team[];
@@ -234,7 +234,7 @@ static enum status recheck_position(struct feed *f, struct feed_subscriber *sub,
   return STATUS_OK;
 }
 
-/* Tells the subscriber, once, that its token is no longer valid, so that the stream is closed. */
+/* Notifies the subscriber, once, that its token is no longer valid, so that the stream is closed. */
 static void end(struct feed *f, struct feed_subscriber *sub) {
   pthread_mutex_lock(&f->lock);
   bool told = sub->over || sub->gone;

@@ -14,7 +14,7 @@ static struct str storable(struct str text, size_t max) {
   return str_empty(text) ? STR_NONE : first_characters(text, max);
 }
 
-/* Arguments override what the transport knows of the caller: a hook boots for the program that started it. */
+/* Arguments override the transport's data about the caller: a hook boots for the program that started it. */
 static void draft(struct op_call *call, struct session *ret) {
   static const struct origin nobody = {0};
   const struct origin *o = call->caller.origin ? call->caller.origin : &nobody;

@@ -34,7 +34,7 @@ struct embeddings {
   bool off;            /* embedder = none */
   bool to_note;        /* the store must be updated with embeddings_note() */
   bool settled;        /* the active index matches the settings */
-  struct str degraded; /* what does not work, why, and the fix, for the result; absent: all works */
+  struct str degraded; /* failures, their reasons and fixes, for the result; absent: none */
 };
 
 /* The embedders to use now. Fails only if the store does, never because of an embedder. */

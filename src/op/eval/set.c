@@ -126,7 +126,7 @@ struct reader {
   struct op_call *call;
   struct eval_set *set;
   struct arena *a;                    /* memory of the set */
-  struct names docs, queries, groups; /* by id, by id, by key */
+  struct names docs, queries, groups; /* docs and queries by id, groups by key */
   const char *file;
   int64_t line;
   /* group and candidates of each query, until the groups are made */

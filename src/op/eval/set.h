@@ -20,7 +20,7 @@ struct eval_rel {
 
 struct eval_query {
   struct str id, text, type;
-  int64_t at; /* when it was asked; 0: unknown */
+  int64_t at; /* time of the query; 0: unknown */
   size_t own; /* document with the query's own id, which is removed from results; SIZE_MAX: none */
   size_t group;
   LIST(struct eval_rel) rels; /* judgements with a score above 0 */

@@ -27,7 +27,7 @@ static void close_store(struct eval_store *st) {
   if (st->engine)
     engine_close(&st->engine);
   if (st->server.p && !st->keep && database_drop(st->server.p, st->path, &ignored) != STATUS_OK)
-    return; /* left behind; its name starts with cairn_eval_ */
+    return; /* the database stays; its name starts with cairn_eval_ */
   for (size_t i = 0; !st->server.p && !st->keep && i < ARRAY_LEN(parts); i++) {
     int n = snprintf(path, sizeof(path), "%.*s%s", STR_ARG(st->path), parts[i]);
     if (n > 0 && (size_t)n < sizeof(path))

@@ -23,7 +23,7 @@ NODISCARD enum status eval_store_make(struct op_call *call, struct str server, b
 /* Opens an empty store (on a server, an empty team), and removes the one before it unless it is to be kept. */
 NODISCARD enum status eval_store_open(struct eval_store *st);
 void eval_store_remove(struct eval_store *st);
-/* Embedder of the open store; NULL if it has none that works. */
+/* Embedder of the open store; NULL if none works. */
 NODISCARD enum status eval_store_embedder(struct eval_store *st, const struct embedder **ret_embedder);
 
 /* Outcome of loading the documents. */

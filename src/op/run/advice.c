@@ -94,7 +94,7 @@ static bool is_value(const struct param *p, struct str word) {
   return ascii_digit(word.p[0]) || ascii_upper(word.p[0]);
 }
 
-/* Parses the arguments and moves *rest behind the last one. */
+/* Parses the arguments and moves *rest past the last one. */
 static yyjson_mut_val *parse_args(const struct advice_interface *to, const struct op *op, bool quoted,
                                   struct str *rest) {
   yyjson_mut_val *args = yyjson_mut_obj(to->doc);

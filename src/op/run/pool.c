@@ -76,7 +76,7 @@ static struct engine *wait_for_engine(struct pool *pool) {
   return w.engine;
 }
 
-/* Called with the lock; false if nobody waits. */
+/* Called with the lock; false if no thread waits. */
 static bool serve_waiter(struct pool *pool, struct engine *engine) {
   struct waiter *w = pool->first;
   if (!w)

@@ -54,7 +54,7 @@ static bool take(struct parser *p, char c) {
   return is;
 }
 
-/* Schema of what is between two brackets; NULL if shallow. */
+/* Schema of the part between two brackets; NULL if shallow. */
 static yyjson_mut_val *inner(struct parser *p, char end, yyjson_mut_val *(*read)(struct parser *p)) {
   p->depth++;
   yyjson_mut_val *v = read(p);

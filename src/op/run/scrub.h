@@ -37,7 +37,7 @@ void scrubber_free(struct scrubber **scrubber);
 /* Redactor for the current values of the team's vault. The engine's lock must be held and its store bound to the team.
  * Valid until the next call. */
 const struct redactor *scrub_redactor(struct engine *engine, struct str team, struct arena *a);
-/* Redacts an error made by an interface: it may quote what a caller sent. Takes the engine's lock; NULL engine: checks
+/* Redacts an error made by an interface: it may quote the caller's input. Takes the engine's lock; NULL engine: checks
  * only patterns. */
 void scrub_interface_error(struct engine *engine, struct str team, struct error *err);
 

@@ -74,7 +74,7 @@ struct booted {
   struct handoff handoff;        /* id 0: none */
   struct action_items items;     /* pending, newest first */
   int64_t pending;
-  struct str degraded; /* what failed; absent if nothing did */
+  struct str degraded; /* failures; absent if none */
 };
 /* Registers the session if the caller can be identified, and loads handoff, action items and other sessions. Errors go
  * into `degraded`; boot continues. */

@@ -181,7 +181,7 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
   f.engines_busy = (int64_t)busy;
   f.store_bytes = file_size(a, pool_path(pool), "");
   f.store_log_bytes = file_size(a, pool_path(pool), "-wal");
-  /* A scrape does not create a store that nobody has used yet. */
+  /* A scrape does not create a missing store. */
   bool there = f.store_bytes >= 0 || (db_is_url(pool_path(pool)) && opened > 0);
   if (there && pool_try_acquire(pool, &e, &ignored) == STATUS_OK) {
     read_store(e, team, &f);

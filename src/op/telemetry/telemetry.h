@@ -34,7 +34,7 @@ struct telemetry_call {
 
 /* `folder` is the directory of the log file; NULL: none. */
 NODISCARD enum status telemetry_new(const char *folder, struct telemetry **ret_telemetry, struct error *err);
-/* Writes what is queued. All engines with this telemetry must be closed. */
+/* Flushes all queues. All engines with this telemetry must be closed. */
 void telemetry_close(struct telemetry **telemetry);
 
 /* Records a call; `t` may be NULL. */

@@ -19,7 +19,7 @@ struct export {
   struct op_call *call;
   struct arena *scratch; /* released after each record */
   int64_t total, counts[RECORD_KINDS], written;
-  /* to a file: */
+  /* only for an export to a file: */
   const char *path, *folder;
   char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")]; /* temp is empty if the target is written directly */
   int fd;

@@ -207,7 +207,7 @@ static enum status apply_unpin(struct op_call *call UNUSED, struct memory *m) {
   return STATUS_OK;
 }
 
-/* The event says who promoted it. An agent must not promote a suspect text: it is the reader that the text targets. */
+/* The event records who promoted it. An agent must not promote a suspect text: agents are the target of such texts. */
 static enum status apply_promote(struct op_call *call, struct memory *m) {
   if (m->suspect.p && !call_is_by_person(call)) {
     error_set(call->err, STATUS_DENIED,

@@ -15,7 +15,7 @@ enum { NEAREST = 5 };
 struct search {
   struct op_call *call;
   const struct write *w;
-  struct scope scope;       /* what a caller in the draft's project sees */
+  struct scope scope;       /* visible to a caller in the draft's project */
   int64_t replaced;         /* the memory that the draft supersedes; 0: none */
   struct str text;          /* of the draft, as it is embedded */
   struct similars list;     /* best first */

@@ -34,7 +34,7 @@ struct write {
   struct str uid, headline;
   int64_t old_id; /* superseded or shadowed memory */
   bool shadow;
-  double similarity;  /* to the memory that decided; 0 if none did */
+  double similarity;  /* to the memory that decided the action; 0: none */
   bool met_untrusted; /* the existing duplicate is untrusted */
   int64_t redacted;   /* number of redacted secrets */
   bool got_pin, got_skill, got_key, embedded;
@@ -49,7 +49,7 @@ struct write {
 
 /* Reads the arguments of remember, supersede and task add. */
 NODISCARD enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *ret_write);
-/* Trust of what a call stores: the caller's, or lower if the argument `origin` says so. */
+/* Trust of stored text: the caller's, or lower if the argument `origin` says so. */
 struct str args_trust(const struct op_call *call, yyjson_val *args);
 NODISCARD enum status write_prepare(struct op_call *call, struct write *w);
 NODISCARD enum status write_commit(struct op_call *call, struct txn *txn, struct write *w);

@@ -94,7 +94,7 @@ static void remove_stray(const char *path) {
 void store_tidy_backups(struct store *st, struct arena *a) {
   struct strs all = {0}, parts = {0}, archives = {0};
   store_list_backups(st, a, &all);
-  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* the archive first: without its backup nobody would find it */
+  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* the archive first: without its backup it could not be found */
     unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, all.v[i].p).p);
     unlink(all.v[i].p);
   }

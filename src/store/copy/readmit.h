@@ -26,7 +26,7 @@ struct admission {
 
 /* True if the backup has unrevoked tokens or grants. */
 NODISCARD enum status readmit_any(struct store *backup, bool *ret_any, struct error *err);
-/* Call while the present store is locked. */
+/* Call it while the present store is locked. */
 NODISCARD enum status readmit_note(struct store *present, struct arena *a, struct admission *ret_known,
                                    struct error *err);
 /* Inside a transaction for all teams of the restored store. Writes an event for each revoked token and grant, and adds

@@ -139,11 +139,11 @@ bool db_in_transaction(const struct db *db);
 int64_t db_sessions(const struct db *db);
 /* Number of transactions committed by this connection, except lazy ones. */
 int64_t db_commits(const struct db *db);
-/* In a write transaction: what is read in it may still be rolled back. */
+/* True in a write transaction, whose data may still be rolled back. */
 bool db_writing(const struct db *db);
 
 /* Version of the whole database as a reader sees it: while both numbers stay the same, nothing has changed, except for
- * what this connection has rolled back. */
+ * rollbacks by this connection. */
 struct db_stamp {
   int64_t others, own; /* an engine that cannot tell returns a new value each time */
 };

@@ -51,7 +51,7 @@ static enum status count_columns(struct store *st, struct str team, struct arena
   return rows_end(&r);
 }
 
-/* A query of its own: there may be many projects, and an index covers it. */
+/* A separate query: there may be many projects, and an index covers it. */
 static enum status count_projects(struct store *st, struct str team, struct arena *a, struct counts *list,
                                   struct error *err) {
   struct rows r;

@@ -255,7 +255,7 @@ static bool lists(struct arena *a, struct str detail, int64_t id) {
   return false;
 }
 
-/* The condition may also fit the text of the query; what is listed decides. */
+/* The SQL condition may also match the text of the query, so the listed ids are checked here. */
 static enum status purge_some_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *after, bool *ret_more,
                                        int64_t *ret_count, struct error *err) {
   int64_t hits[PURGE_PAGE];

@@ -92,8 +92,8 @@ static enum status copy_all(struct copy *c, struct error *err) {
   return store_set_meta(c->to, "epoch", epoch, err);
 }
 
-/* A new file that nobody else has open needs no journal. It is synced once, when complete, and then has no side files.
- */
+/* A new file that no other process has open needs no journal. It is synced once, when complete, and then has no side
+ * files. */
 static enum status fill(struct copy *c, struct error *err) {
   struct db *to = c->to->db;
   bool began = false;
@@ -143,7 +143,7 @@ enum status postgres_store_copy_to(struct store *st, const char *path, db_progre
 
 /* ---- restore ---- */
 
-/* Everything happens under one lock: the safety backup holds exactly what is replaced. */
+/* Everything happens under one lock: the safety backup has exactly the replaced content. */
 static enum status replace(struct copy *c, int64_t now, struct restored *restored, struct error *err) {
   struct copy_cursor cursor = {0};
   struct admission known;

@@ -145,7 +145,7 @@ static enum status check_server(struct postgres *db, PGconn *conn, struct error 
   " set_config('standard_conforming_strings', 'on', " local "), set_config('jit', 'off', " local "),"                  \
   " set_config('idle_in_transaction_session_timeout', '60000', " local ")"
 
-/* A pooler reports a backend pid of its own. Settings must then not persist on a connection that others share. */
+/* A pooler reports its own backend pid. Settings must then not persist on a connection that others share. */
 #define AS_POOLED SESSION_SETTINGS("s.pooled")
 #define SESSION_SQL                                                                                                    \
   "SELECT " PG_EPOCH ", s.pooled,"                                                                                     \

@@ -25,7 +25,7 @@ static enum status delete_all(struct db *db, struct arena *a, struct error *err)
 }
 
 /* Uses DELETE, not TRUNCATE: a reader with an older snapshot would suddenly find tables empty. Deleted rows stay
- * visible to it until it ends, and nobody waits for it. */
+ * visible to it until it ends, and it delays no one. */
 enum status postgres_copy_clear(struct store *st, struct arena *a, struct error *err) {
   TRY(db_script(st->db, err, TRIGGERS("DISABLE")));
   TRY(delete_all(st->db, a, err));
@@ -60,8 +60,8 @@ enum status postgres_copy_set_number(struct store *st, const struct store_table 
                  str_from(t->name), str_from(t->number), last > 0 ? last : 1, last);
 }
 
-/* Building the vector index at once takes a small part of the time of row-by-row inserts. Nobody searches before the
- * end. */
+/* Building the vector index at once takes a small part of the time of row-by-row inserts. There are no searches before
+ * the end. */
 enum status postgres_copy_prepare(struct store *st, struct error *err) {
   return db_script(st->db, err,
                    "DO $$ DECLARE i regclass; BEGIN"

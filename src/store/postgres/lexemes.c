@@ -66,7 +66,7 @@ static int by_lexeme(const void *a, const void *b) {
   return order ? order : (int)position(x->place) - (int)position(y->place);
 }
 
-/* Drops what the server would drop, so that both sides know what is stored. */
+/* Drops words that the server would drop, so that both sides agree on the stored ones. */
 static void drop_excess(struct words *words) {
   size_t n = 0, same = 0;
   for (size_t i = 0; i < words->n; i++) {

@@ -28,8 +28,8 @@ enum {
   TABLE_SLOTS = 256, /* hash slots for the query's words; more than twice their maximum number */
 };
 static const double UNRANKED_SHARE = 0.1; /* share of the total rarity that unranked terms may have together */
-static const double COMMON_ROWS = 6000;   /* limit of rows that contain several common terms, */
-static const double COMMON_SCAN = 300000; /* and of the sum of their frequencies */
+static const double COMMON_ROWS = 6000;   /* limit of rows that contain several common terms */
+static const double COMMON_SCAN = 300000; /* limit of the sum of their frequencies */
 
 /* ---- exact scores ---- */
 

@@ -20,8 +20,9 @@ static void chunk_where(struct sql *q, const struct chunk_filter *f) {
   }
 }
 
-/* Active and other memories have separate indexes; `half` is the condition that selects one, beside the real condition.
- * The chunk's team is not checked: it equals its memory's, and the index then answers without the chunk row. */
+/* Active and other memories have separate indexes; `half` is the condition that selects one, in addition to the real
+ * condition. The chunk's team is not checked: it equals its memory's, and the index then answers without the chunk row.
+ */
 static void list_half(struct sql *q, const struct chunk_filter *f, const char *half) {
   sql_add(q, "SELECT c.id FROM memory m CROSS JOIN chunk c WHERE ");
   chunk_where(q, f);

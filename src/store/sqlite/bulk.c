@@ -47,7 +47,7 @@ static int copy_to(struct db *db, sqlite3 *to, db_progress progress, void *arg) 
   sqlite3 *from = sqlite_handle(db);
   bool own = !db_in_transaction(db);
   int rc = own ? sqlite3_exec(from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) : SQLITE_OK;
-  /* A new file that nobody else has open needs no journal; it is synced once, when complete. */
+  /* A new file that no other process has open needs no journal; it is synced once, when complete. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(to, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL);
   sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;

@@ -192,7 +192,7 @@ static enum status create_private(const char *path, struct error *err) {
   return bad ? error_errno(err, bad, "cannot create the store %s", path) : STATUS_OK;
 }
 
-/* A store in a read-only folder without a log can still be read: nobody changes it. */
+/* A store in a read-only folder without a log can still be read: it cannot change. */
 static int open_immutable(struct sqlite *db, const char *path, int flags) {
   char uri[8300] = "file:";
   size_t n = 5;
@@ -305,7 +305,7 @@ enum status sqlite_use_wal(struct db *db, struct error *err) {
   return rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
 }
 
-/* Nobody can write while it waits for readers: an export that takes minutes must not block everyone for so long. */
+/* Waits only briefly for readers: it blocks writers meanwhile, and an export may read for minutes. */
 static enum status checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err) {
   enum { TRUNCATE_BUSY_MS = 2000 };
   int former = own(db)->busy_ms, busy = former < TRUNCATE_BUSY_MS ? former : TRUNCATE_BUSY_MS;

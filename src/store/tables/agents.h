@@ -22,7 +22,7 @@ bool agent_name_is_valid(struct str name);
 /* Points into *agent. */
 struct reach agent_reach(const struct agent *agent);
 
-/* agent_find() needs no access rights, since it tells who the caller is. All others need administrator rights. */
+/* agent_find() needs no access rights, since it identifies the caller. All others need administrator rights. */
 NODISCARD enum status agent_find(struct store *st, struct str team, struct str name, struct arena *a,
                                  struct agent *ret_agent, bool *ret_found, struct error *err);
 NODISCARD enum status agents_list(struct store *st, struct str team, struct arena *a, struct agents *ret_list,

@@ -21,7 +21,7 @@ struct tokens {
 
 bool token_is_live(const struct token *token, int64_t now);
 
-/* Needs no access rights, since it tells who the caller is. */
+/* Needs no access rights, since it identifies the caller. */
 NODISCARD enum status token_by_id(struct store *st, struct str team, struct str id, struct arena *a,
                                   struct token *ret_token, bool *ret_found, struct error *err);
 /* Records the use, at most once in TOKEN_USE_MS, without waiting for the lock or the disk. */

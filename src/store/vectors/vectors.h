@@ -44,7 +44,7 @@ struct vec_filter {
   bool no_documents, no_memories; /* no chunk of this kind passes, so its blocks are skipped */
 };
 
-/* What a search skipped: blocks with damage, and damaged vectors. */
+/* Blocks with damage, and damaged vectors, that a search skipped. */
 struct vec_health {
   int64_t blocks, vectors;
 };

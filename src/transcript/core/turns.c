@@ -19,7 +19,7 @@ enum role { ROLE_NONE, ROLE_PERSON, ROLE_PROGRAM, ROLE_OTHER };
 struct label {
   size_t start;   /* of its line */
   size_t speaker; /* index; MAX_SPEAKERS if there are too many */
-  size_t tokens;  /* of its line, or of the next line if the label has a line of its own; at most MAX_LINE */
+  size_t tokens;  /* of its line, or of the next line if the label is on a separate line; at most MAX_LINE */
   bool paragraph; /* starts a paragraph */
   bool indented;  /* the next line is indented, like the long value of a key */
 };

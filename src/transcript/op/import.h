@@ -18,7 +18,7 @@ struct import_run {
   struct str folder; /* of imports.json */
   struct import_states states;
   LIST(struct import_target) targets;
-  struct strs sessions; /* that received messages */
+  struct strs sessions; /* sessions that received messages */
   bool changed;         /* the states have changed */
   int64_t files, unchanged, unknown, torn, messages, already, redacted, problems;
   int64_t indexed;

@@ -32,7 +32,7 @@ TEST(a_long_log_reaches_a_slow_reader_whole, .seconds = 60) {
   struct wire *w = wire_to(port);
   setsockopt(w->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
   wire_send(w, request_text("GET", "/events?since=10&action=memory:read", NULL, STR_NONE));
-  usleep(1500000); /* the log is read completely long before */
+  usleep(1500000); /* enough time to read the whole log */
   CHECK_INT(wire_answer(w, false).status, 200);
   struct sse e;
   for (int i = 11; i <= EVENTS; i += 2) {

@@ -17,7 +17,7 @@ static struct jwks keys;
 static void load(void) {
   struct error err;
   CHECK_OK(jwks_read(&a, str_from(issuer_jwks()), &keys, &err), &err);
-  CHECK_INT(keys.n, 3); /* not the weak one */
+  CHECK_INT(keys.n, 3); /* not the weak key */
 }
 
 static yyjson_val *verified_at(int64_t seconds, const char *token) {

@@ -1,4 +1,4 @@
-/* test_mcp_channel.c: what a channel replays to a client that resumes, and what it must not. */
+/* test_mcp_channel.c: messages that a channel replays to a resuming client, and secrets, which it does not replay. */
 #include "http/mcp/channel.h"
 
 #include "base/alloc.h"
@@ -101,8 +101,8 @@ TEST(a_secret_json_reply_is_in_locked_memory) {
 
 /* ---- without memory ---- */
 
-/* A dispatcher must get back what it called: it holds sessions, engines and locks. False: the channel jumped over it.
- */
+/* Channel functions must return to the dispatcher, which holds sessions, engines and locks. Returns false if the
+ * channel jumped past it. */
 static bool answer_with(struct http_call *call, struct mcp_channel *c, struct str json, bool secret) {
   struct mcp_out *out = channel_out(c);
   jmp_buf oom;
@@ -114,7 +114,7 @@ static bool answer_with(struct http_call *call, struct mcp_channel *c, struct st
   return true;
 }
 
-TEST(an_answer_without_memory_says_so) {
+TEST(out_of_memory_is_reported_in_the_answer) {
   enum { LONG = 40000 };
   static struct arena a;
   char *text = arena_alloc(&a, LONG);

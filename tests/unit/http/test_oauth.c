@@ -131,8 +131,7 @@ TEST(keys_are_read_again_when_their_file_changes) {
   oauth_free(&oauth);
 }
 
-/* A file that does not fit into the arena's first block: reading it, parsing it and each key need memory of their own.
- */
+/* A file larger than the arena's first block: reading it, parsing it and each key allocate memory. */
 static void write_large_set(const char *path, enum issuer_key key) {
   enum { PADDING = 20000 };
   char *padding = arena_alloc(&a, PADDING);
@@ -140,7 +139,7 @@ static void write_large_set(const char *path, enum issuer_key key) {
   file_write(path, arena_printf(&a, "{\"keys\":[%s]}%.*s", issuer_jwk(key), (int)PADDING, padding));
 }
 
-TEST(an_issuer_without_memory_fails_or_has_its_keys) {
+TEST(an_issuer_out_of_memory_fails_or_has_its_keys) {
   const char *path = path_join(NULL, "jwks.json"), *token = issuer_token(ISSUER_EC, CLAIMS);
   struct oauth_options o = {
       .issuer = "https://id.example", .audience = "https://memory.example/mcp", .jwks = path, .claim_prefix = "cairn_"};
@@ -165,10 +164,10 @@ TEST(an_issuer_without_memory_fails_or_has_its_keys) {
     }
     oauth_free(&oauth);
   }
-  CHECK(failures >= 4); /* the issuer, the keys, the text, what is parsed */
+  CHECK(failures >= 4); /* the issuer, the keys, the text, the parsed JSON */
 }
 
-/* Whether the nth allocation was reached, and failed. */
+/* Returns whether the nth allocation was reached and failed. */
 static bool identify_fails_at(long n, struct oauth *oauth, const char *token) {
   jmp_buf oom;
   alloc_fail_at(n, 0);
@@ -180,8 +179,8 @@ static bool identify_fails_at(long n, struct oauth *oauth, const char *token) {
   return failed;
 }
 
-/* New keys that could not be read for want of memory are read by the next call. */
-TEST(keys_that_found_no_memory_are_read_again) {
+/* If reading new keys runs out of memory, the next call reads them again. */
+TEST(keys_are_read_again_after_running_out_of_memory) {
   const char *path = path_join(NULL, "jwks.json");
   const char *ec = issuer_token(ISSUER_EC, CLAIMS), *ed = issuer_token(ISSUER_ED, CLAIMS);
   bool failed = true;

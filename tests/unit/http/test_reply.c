@@ -40,7 +40,7 @@ TEST(problems_of_http_itself) {
   CHECK(!yyjson_obj_get(p, "detail"));
 }
 
-TEST(header_names_have_no_case_queries_have) {
+TEST(header_names_ignore_case_and_queries_do_not) {
   struct http_pair fields[] = {{STR("Accept"), STR("x")}}, queries[] = {{STR("q"), STR("1")}, {STR("q"), STR("2")}};
   struct http_call call = {.fields = fields, .field_count = 1, .queries = queries, .query_count = 2};
   CHECK_STR(http_header(&call, "aCCEPT"), "x");

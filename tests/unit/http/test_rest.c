@@ -105,7 +105,7 @@ TEST(every_operation_is_offered_or_refused_with_a_reason) {
   }
 }
 
-TEST(nothing_that_is_offered_takes_a_path_of_the_server) {
+TEST(no_route_takes_a_path_of_the_server) {
   EACH_OP(op) {
     struct rest_route other;
     if (!rest_generic_route(&arena, op, &other))
@@ -207,7 +207,7 @@ TEST(errors_name_the_argument) {
   }
 }
 
-TEST(a_body_must_say_that_it_is_json) {
+TEST(a_body_must_have_the_content_type_json) {
   begin();
   struct http_call call = {.server = &server,
                            .arena = &arena,
@@ -307,7 +307,7 @@ TEST(an_unchanged_reply_is_304) {
   CHECK_INT(SEND("GET", "/api/v1/openapi.json", NULL, "If-None-Match", tag)->status, 304);
 }
 
-TEST(a_change_can_insist_on_a_version) {
+TEST(a_change_can_require_a_version) {
   begin();
   store("Parsley grows in pots");
   const char *old = arena_cstr(&arena, answer_header(SEND("GET", "/api/v1/memories/1"), "ETag"));
@@ -341,7 +341,7 @@ TEST(a_change_can_insist_on_a_version) {
   check_problem(SEND("POST", "/api/v1/capture", "{\"text\":\"x\"}", "If-Match", old), 400, "If-Match");
 }
 
-TEST(problems_carry_what_the_operation_said) {
+TEST(problems_contain_the_error_of_the_operation) {
   begin();
   store("Parsley grows in pots");
   check_problem(SEND("GET", "/api/v1/memories/99"), 404, "\"code\":\"not_found\"");
@@ -469,7 +469,7 @@ TEST(knowledge_of_a_project_is_typed_and_cited) {
   CHECK_STR(json_str(yyjson_arr_get_first(yyjson_obj_get(v, "items")), "content"), "The staging port is 5433");
 }
 
-TEST(knowledge_goes_on_page_by_page_also_for_a_rare_type) {
+TEST(knowledge_pages_work_for_a_rare_type) {
   begin();
   for (int i = 0; i < 12; i++)
     store_as(i % 4 == 1 ? "context" : "fact", arena_printf(&arena, "Thing number %d is called w%dx%d", i, i, i * i).p,
@@ -510,7 +510,7 @@ static void extract(const char *project, enum corpus corpus, const char *ref, co
   engine_close(&e);
 }
 
-TEST(knowledge_holds_items_of_files) {
+TEST(knowledge_contains_items_of_files) {
   begin();
   store_as("decision", "Use Fastify for the API", ",\"confidence\":\"high\"");
   extract("web", CORPUS_ITEMS, "item-1", "Decided: the API has one version");
@@ -540,7 +540,7 @@ TEST(knowledge_holds_items_of_files) {
                 "comes from docs/api.md:7");
 }
 
-TEST(search_by_scope_says_what_was_searched) {
+TEST(search_by_scope_names_the_searched_corpora) {
   begin();
   store("The staging port is 5433");
   yyjson_val *v = body_of(SEND("GET", "/api/v1/memory/search?q=staging+port&scope=memory&scope=sources"));

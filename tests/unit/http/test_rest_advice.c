@@ -44,7 +44,7 @@ TEST(options_help_and_the_session) {
 TEST(path_variables_are_encoded) { CHECK_STR(words("cairn skill load 'a b/c'"), "GET /api/v1/skills/a%20b%2Fc"); }
 
 /* The rest of an error is unchanged. */
-TEST(an_error_keeps_what_programs_read) {
+TEST(an_error_keeps_its_machine_readable_fields) {
   struct error err;
   error_set(&err, STATUS_DUPLICATE, "it is stored already");
   error_step(&err, "supersede");
@@ -69,8 +69,8 @@ TEST(advice_of_a_result_is_translated_and_stored_text_is_not) {
                                            "/api/v1/memories/3\"}]}");
 }
 
-/* A banner quotes memories and why they are not current; an agent's note belongs to its owner. */
-TEST(a_banner_and_the_note_of_an_agent_stay) {
+/* Banners quote memories and the reasons why they are not current; an agent's note is its owner's text. */
+TEST(banners_and_agent_notes_are_unchanged) {
   struct error err;
   yyjson_val *read;
   const char *json =

@@ -132,7 +132,7 @@ TEST(a_route_sees_the_request) {
   http_stop(&server);
 }
 
-TEST(a_request_that_does_not_arrive_is_408) {
+TEST(an_incomplete_request_is_408) {
   int port = start((struct http_options){.request_ms = 300});
   struct wire *silent = wire_to(port), *half = wire_to(port), *drip = wire_to(port);
   wire_send(half, STR("GET /quick HTTP/1.1\r\nHost: loc"));
@@ -151,7 +151,7 @@ TEST(a_request_that_does_not_arrive_is_408) {
   http_stop(&server);
 }
 
-TEST(busy_workers_do_not_keep_quick_routes_waiting) {
+TEST(busy_workers_do_not_delay_quick_routes) {
   int port = start((struct http_options){0});
   struct wire *busy[4];
   for (size_t i = 0; i < ARRAY_LEN(busy); i++)
@@ -172,12 +172,12 @@ TEST(short_calls_run_on_as_many_workers_as_there_are_engines) {
     all[i] = asked(port, "/brief");
   for (size_t i = 0; i < ARRAY_LEN(all); i++)
     CHECK_INT(wire_answer(all[i], false).status, 200);
-  /* On a busy machine these calls may rightly count as long. */
+  /* On a busy machine these calls may count as long. */
   CHECK(atomic_load(&most_inside) <= (int)http_engines() || atomic_load(&longest_ms) >= 50);
   http_stop(&server);
 }
 
-TEST(calls_that_last_do_not_keep_others_waiting) {
+TEST(long_calls_do_not_delay_others) {
   int port = start((struct http_options){.workers = HTTP_WORKERS_MAX});
   struct wire *lasting[HTTP_WORKERS_MAX - 1];
   for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
@@ -219,7 +219,7 @@ TEST(running_calls_finish_at_shutdown) {
   pthread_join(thread, NULL);
 }
 
-TEST(calls_that_take_too_long_are_told_to_stop) {
+TEST(calls_past_the_deadline_are_cancelled) {
   int port = start((struct http_options){0});
   struct wire *w = asked(port, "/slow");
   wait_until(&begun, 1);
@@ -229,9 +229,8 @@ TEST(calls_that_take_too_long_are_told_to_stop) {
   CHECK_INT(wire_answer(w, false).status, 200);
 }
 
-/* While a server that ends waits for its calls, somebody sets the clock an hour forward: the deadline is over at once.
- */
-TEST(a_clock_set_forward_cuts_no_call_off) {
+/* The clock is set an hour forward while a stopping server waits for its calls: the deadline seems to have passed. */
+TEST(setting_the_clock_forward_cuts_off_no_call) {
   int port = start((struct http_options){0});
   struct wire *w = asked(port, "/slow");
   wait_until(&begun, 1);
@@ -246,8 +245,8 @@ TEST(a_clock_set_forward_cuts_no_call_off) {
   pthread_join(thread, NULL);
 }
 
-/* An hour back: the deadline is an hour away. */
-TEST(a_clock_set_back_does_not_hold_up_the_end) {
+/* The clock is set an hour back: the deadline seems an hour away. */
+TEST(setting_the_clock_back_does_not_delay_shutdown) {
   int port = start((struct http_options){0});
   struct wire *w = asked(port, "/slow");
   wait_until(&begun, 1);

@@ -1,4 +1,4 @@
-/* test_tls.c: connections that never complete a TLS handshake are closed; reading a pair without memory. */
+/* test_tls.c: connections that never complete a TLS handshake are closed; out of memory while reading a pair. */
 #include "http/tls/tls.h"
 
 #include <sys/stat.h>
@@ -12,7 +12,7 @@ static void quick(struct http_call *call) { http_reply_json(call, 200, STR("{}")
 
 static const struct http_route routes[] = {{"GET", "/quick", quick, HTTP_AT_ONCE}, {0}};
 
-TEST(a_handshake_has_the_time_of_a_request) {
+TEST(a_handshake_has_the_timeout_of_a_request) {
   static struct arena a;
   struct error err;
   struct http_daemon *server;
@@ -47,8 +47,8 @@ static enum status load_in(struct arena *own, const struct certificate *c, struc
   return tls_load(own, c->path, c->key, tls, &err);
 }
 
-TEST(a_pair_without_memory_leaves_no_file_open) {
-  enum { PADDING = 20000 }; /* the key needs a block of its own */
+TEST(running_out_of_memory_leaves_no_pair_file_open) {
+  enum { PADDING = 20000 }; /* the key needs a separate block */
   static struct arena a;
   struct certificate c = certificate_make();
   char *padding = arena_alloc(&a, PADDING);
@@ -58,7 +58,7 @@ TEST(a_pair_without_memory_leaves_no_file_open) {
   struct arena own;
   struct tls first = {0};
   arena_init(&own);
-  CHECK_INT(load_in(&own, &c, &first), STATUS_OK); /* GnuTLS may keep descriptors of its own from now on */
+  CHECK_INT(load_in(&own, &c, &first), STATUS_OK); /* GnuTLS may keep descriptors open from now on */
   arena_release(&own);
   int before = open_descriptors(), failures = 0;
   bool failed = true;

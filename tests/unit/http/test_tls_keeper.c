@@ -116,7 +116,7 @@ static struct certificate other(const char *name) {
   return certificate_make_at(path_join(NULL, textf("%s.pem", name)), path_join(NULL, textf("%s.key", name)));
 }
 
-TEST(a_renewed_certificate_is_for_new_connections) {
+TEST(new_connections_get_the_renewed_certificate) {
   struct certificate c = certificate_make(), second = other("second"), third = other("third");
   struct str first_der = der_of(c.path), second_der = der_of(second.path), third_der = der_of(third.path);
   struct tls_keeper *k;
@@ -146,7 +146,7 @@ TEST(an_invalid_pair_changes_nothing_and_is_reported_once) {
   struct str first_der = der_of(c.path), second_der = der_of(second.path);
   struct tls_keeper *k;
   CHECK_OK(tls_keeper_new(c.path, c.key, &k, &err), &err);
-  /* The new certificate is there, its key is not yet: it may follow. */
+  /* The new certificate is in place before its key, which may still follow. */
   file_write(c.path, file_read(second.path));
   CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   CHECK_INT(tls_keeper_check(k, &err), TLS_BROKEN);

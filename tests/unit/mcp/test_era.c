@@ -86,7 +86,7 @@ TEST(era_modern_over_http) {
 TEST(era_legacy_over_http) {
   static const struct era_case cases[] = {
       {"tools/list", "", NULL, NULL, NULL, NULL, 400, -32600},        /* no session */
-      {"tools/list", "", NULL, NULL, NULL, "unknown", 404, -32600},   /* none of ours */
+      {"tools/list", "", NULL, NULL, NULL, "unknown", 404, -32600},   /* not one of our sessions */
       {"tools/list", "", "2025-06-18", NULL, NULL, "x", 404, -32600}, /* */
       {"initialize", "", NULL, NULL, NULL, NULL, 400, -32602},        /* without a version */
       {"initialize", "\"protocolVersion\":\"2025-11-25\"", NULL, NULL, NULL, NULL, 200, 0},

@@ -118,7 +118,7 @@ TEST(lists_only_prompts_and_resources_that_the_caller_may_read) {
   r = ask_as(server, &reader, NULL, "resources/list", "");
   CHECK(lists(r, "resources", "uri", "cairn://boot/alpha") && lists(r, "resources", "uri", "cairn://boot/beta"));
   CHECK(lists(r, "resources", "uri", "cairn://boot/"));
-  CHECK(!lists(r, "resources", "uri", "cairn://boot/web")); /* where the server is */
+  CHECK(!lists(r, "resources", "uri", "cairn://boot/web")); /* the project of the server */
   CHECK_INT((int64_t)jlen(ask_as(server, &skill, NULL, "resources/list", ""), "result.resources"), 0);
   CHECK_INT((int64_t)jlen(ask_as(server, &skill, NULL, "resources/templates/list", ""), "result.resourceTemplates"), 0);
   r = ask_as(server, &reader, NULL, "completion/complete",

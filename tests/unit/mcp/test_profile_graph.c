@@ -220,7 +220,7 @@ TEST(a_corrected_observation_stays_with_its_entity) {
   engine_close(&engine);
 }
 
-TEST(what_cannot_be_stored_is_refused) {
+TEST(invalid_graphs_are_refused) {
   begin();
   fill();
   CHECK_STR(

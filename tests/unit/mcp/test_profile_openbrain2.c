@@ -480,7 +480,7 @@ static void action_items(void) {
   CHECK_STR(result_text(r, "blocked_by"), "action_items_pending");
   CHECK_INT(brain_int(r, "pending_count", 0), 2);
   CHECK(script_says(r, "error", "acknowledge_action_item_v2(item_id="));
-  /* also if the project is that of the memory */
+  /* the project of the superseded memory counts, too */
   blocked("supersede_rule_v2",
           J({"old_id" : 6, "new_headline" : "The export writes CSV", "new_body" : "Since May.", "reason" : "changed"}),
           "action_items_pending");

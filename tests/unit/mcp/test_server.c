@@ -46,7 +46,7 @@ static bool cursor_is_for_days(const char *cursor) {
   return ends > clock_now(&clock) + day / 2 && ends <= clock_now(&clock) + 2 * day;
 }
 
-TEST(server_pages_have_cursors_of_their_own) {
+TEST(server_cursors_belong_to_their_list) {
   struct mcp_server *server = talking_server(true, false);
   for (int i = 0; i < 150; i++) {
     yyjson_val *v =
@@ -247,7 +247,7 @@ TEST(server_of_the_same_store_accepts_an_answer) {
   talking_stop(&one);
 }
 
-/* A client that cannot ask is told which argument confirms. */
+/* A client that cannot ask gets the name of the confirming argument. */
 TEST(server_confirms_by_argument) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(!jbool(call(server, STORE_CALL("Our office is in Bern")), "result.isError"));
@@ -686,7 +686,7 @@ TEST(server_keeps_no_lock_without_memory) {
 
 /* ---- stdio ---- */
 
-/* `cairn mcp` with this input, in a child whose clock is set by so many seconds while it ends; what it says. */
+/* Output of `cairn mcp` with this input, in a child whose clock is shifted by `seconds` while it ends. */
 static struct str stdio_says(const char *input, long seconds) {
   static struct arena memory;
   int in[2], out[2], status;
@@ -716,7 +716,7 @@ static struct str stdio_says(const char *input, long seconds) {
   return buf_str(&said);
 }
 
-/* A call that is under way when the input ends gets its second, whatever the clock says. */
+/* A call that is running when the input ends has one second to finish, even if the clock is set. */
 TEST(stdio_ends_the_same_when_the_clock_is_set) {
   const char *call_slow = modern("tools/call", "\"name\":\"test_tool_with_progress\"");
   for (int hours = -1; hours <= 1; hours++) {

@@ -245,8 +245,9 @@ TEST(a_session_ends_with_its_last_stream) {
 
 /* ---- without memory ---- */
 
-/* A stream that missed a message is still released when its client hangs up, and the other streams get theirs. */
-TEST(a_message_without_memory_keeps_no_stream) {
+/* A stream that missed a message is still released when its client disconnects, and the other streams get the message.
+ */
+TEST(an_out_of_memory_message_keeps_no_stream) {
   struct mcp_server *server = talking_server(false, true);
   static struct said older, newer;
   for (long n = 1; n <= 8; n++) {
@@ -275,7 +276,7 @@ TEST(a_message_without_memory_keeps_no_stream) {
   talking_stop(&server);
 }
 
-/* The feed's thread may still be at the stream whose client has hung up. */
+/* The feed's thread may still be using the stream of the disconnected client. */
 static void wait_for_no_stream(struct mcp_server *server) {
   for (bool any = true; any; usleep(1000)) { /* the test's time limit is the limit */
     pthread_mutex_lock(&server->lock);
@@ -288,8 +289,8 @@ static void ignore(void *arg UNUSED, struct str json UNUSED, bool last UNUSED) {
 
 static size_t bytes_in_use(void) { return mallinfo2().uordblks; }
 
-/* A listen that fails leaves nothing behind. Sanitizers, which have an allocator of their own, look for leaks. */
-TEST(a_listen_without_memory_leaves_no_stream) {
+/* A listen that fails leaves nothing behind. Sanitizer builds, which replace the allocator, check for leaks. */
+TEST(an_out_of_memory_listen_leaves_no_stream) {
   enum { ROUNDS = 20, URIS = 200, ID = 900 };
   struct mcp_server *server = talking_server(false, false);
   struct mcp_sender sender = talking_sender();
@@ -303,7 +304,7 @@ TEST(a_listen_without_memory_leaves_no_stream) {
   for (int i = 1; i <= URIS; i++) /* more than a block of the arena */
     buf_addf(&message, "%s\"cairn://memory/%d\"", i > 1 ? "," : "", i);
   buf_adds(&message, "]}}}");
-  static struct said first; /* so that the team is followed, and the store open, before anything is counted */
+  static struct said first; /* so that the team is followed and the store is open before anything is counted */
   listen(server, "\"resourceSubscriptions\":[\"cairn://boot/web\"]", &first);
   remember("{\"text\":\"The first memory of all\"}");
   said_wait(&first, 2);
@@ -311,7 +312,7 @@ TEST(a_listen_without_memory_leaves_no_stream) {
   wait_for_no_stream(server);
   int failures = 0;
   bool failed = true;
-  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds have a place for each object */
+  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds allocate each object separately */
     test_note("allocation %ld", n);
     size_t before = bytes_in_use();
     for (int round = 0; failed && round < ROUNDS; round++) {
@@ -334,7 +335,7 @@ TEST(a_listen_without_memory_leaves_no_stream) {
   talking_stop(&server);
 }
 
-TEST(a_cancel_survives_want_of_memory) {
+TEST(a_cancel_survives_out_of_memory) {
   static const char cancel[] =
       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}";
   struct mcp_server *server = talking_server(true, false);

@@ -230,7 +230,7 @@ TEST(a_tool_with_actions_has_the_union_of_their_results) {
 /* A function may change the result arbitrarily. */
 static enum status changes(struct tool_run *run UNUSED, yyjson_mut_val *result UNUSED) { return STATUS_OK; }
 
-/* In a row for models the schema is shortened: the limit is that of the whole definition. */
+/* In a row for models the schema is shortened: the limit applies to the whole definition. */
 TEST(a_schema_fits_the_remaining_budget) {
   static const struct tool_arg none[] = {{0}};
   struct tool t = {.name = "t", .description = "d", .op = "search", .args = none};

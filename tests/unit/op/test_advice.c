@@ -22,7 +22,7 @@ static struct str words(const char *text) {
   return advice_translate(&door, str_from(text));
 }
 
-TEST(what_cannot_be_undone_is_never_a_call) {
+TEST(irreversible_commands_never_become_calls) {
   EACH_OP(op) {
     struct str said = words(arena_printf(&a, "'cairn %s'", op->name).p);
     struct str want = (op->flags & OP_DESTRUCTIVE) ? arena_printf(&a, "'cairn %s' (elsewhere)", op->name)
@@ -32,7 +32,7 @@ TEST(what_cannot_be_undone_is_never_a_call) {
   }
 }
 
-TEST(a_session_and_help_are_named_as_the_door_does) {
+TEST(session_and_help_use_the_names_of_the_interface) {
   CHECK_STR(words("(--session, or CAIRN_SESSION)"), "(SESSION)");
   CHECK_STR(words("'cairn help get' says it"), "HELP says it");
 }
@@ -71,8 +71,8 @@ static void check_file(const char *path) {
   }
 }
 
-/* Checks each source below a folder; returns how many there are. Help and examples may name these commands:
- * src/op/table. */
+/* Checks each source below a folder; returns their number. Help and examples in src/op/table may name these commands.
+ */
 static int check_folder(const char *folder) {
   int seen = 0;
   DIR *dir = opendir(folder);
@@ -88,7 +88,7 @@ static int check_folder(const char *folder) {
   return seen;
 }
 
-TEST(no_source_suggests_what_cannot_be_undone) {
+TEST(no_source_suggests_an_irreversible_command) {
   static const char *const layers[] = {"base", "core", "embed", "store", "file", "transcript", "op", "mcp", "http"};
   int seen = 0;
   for (size_t i = 0; i < ARRAY_LEN(layers); i++)

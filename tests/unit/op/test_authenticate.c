@@ -41,7 +41,7 @@ static bool is_known(struct str token) {
   return false;
 }
 
-TEST(the_bearer_is_what_the_token_was_made_for) {
+TEST(a_token_identifies_its_principal) {
   open_engine(NOW);
   struct str token = make("red", "{\"name\":\"ci-bot\",\"projects\":[\"web\",\"api\",\"web\"],\"read\":true,"
                                  "\"profile\":\"readonly\",\"ttl\":\"30d\"}");
@@ -70,7 +70,7 @@ static struct str changed(struct str token, size_t at, char c) {
   return (struct str){copy, token.n};
 }
 
-TEST(everything_wrong_is_the_same) {
+TEST(every_invalid_token_gets_the_same_error) {
   open_engine(NOW);
   struct str token = make("red", "{\"name\":\"one\"}"), other = make("blue", "{\"name\":\"one\"}");
   size_t id = sizeof("cairn_red.") - 1, secret = id + TOKEN_ID_CHARS + 1;
@@ -83,18 +83,18 @@ TEST(everything_wrong_is_the_same) {
   CHECK(!is_known(changed(token, sizeof("cairn_") - 1, 'a'))); /* team "aed" */
   /* A valid id and secret with the name of another team. */
   CHECK(!is_known(arena_printf(&a, "cairn_blue.%.*s", STR_ARG(str_slice(token, id, token.n)))));
-  /* The secret of one with the id of another. */
+  /* The secret of one token with the id of another. */
   CHECK(!is_known(arena_printf(&a, "%.*s%.*s", STR_ARG(str_slice(token, 0, secret)),
                                STR_ARG(str_slice(other, other.n - (token.n - secret), other.n)))));
   run("red", "token revoke", "{\"name\":\"one\"}");
   CHECK(!is_known(token));
-  CHECK(is_known(other)); /* the name of another team's */
+  CHECK(is_known(other)); /* a token of the same name in another team */
   run("red", "token delete", "{\"name\":\"one\"}");
   CHECK(!is_known(token));
   engine_close(&engine);
 }
 
-TEST(a_token_ends_at_its_time) {
+TEST(a_token_expires) {
   open_engine(NOW);
   struct str hour = make("red", "{\"name\":\"hour\",\"ttl\":\"1h\"}"),
              never = make("red", "{\"name\":\"never\",\"ttl\":\"never\"}");
@@ -109,7 +109,7 @@ TEST(a_token_ends_at_its_time) {
 
 static int64_t used_at(void) { return sql_number("SELECT coalesce(max(used_at), 0) FROM token"); }
 
-TEST(use_is_noted_once_a_minute) {
+TEST(last_use_is_recorded_once_a_minute) {
   open_engine(NOW);
   struct str token = make("red", "{\"name\":\"one\"}");
   CHECK_INT(used_at(), 0);
@@ -126,7 +126,7 @@ TEST(use_is_noted_once_a_minute) {
   engine_close(&engine);
 }
 
-TEST(the_store_keeps_a_hash_alone) {
+TEST(the_store_keeps_only_a_hash) {
   open_engine(NOW);
   struct str token = make("red", "{\"name\":\"one\"}");
   struct token_text text;
@@ -139,7 +139,7 @@ TEST(the_store_keeps_a_hash_alone) {
   CHECK(store_holds("token:add") && store_holds("token:revoke") && store_holds("token:delete"));
 }
 
-TEST(a_kept_principal_is_a_copy) {
+TEST(a_cached_principal_is_a_copy) {
   struct str projects[] = {STR("web"), STR("api")};
   struct principal p = {.name = STR("token:one"),
                         .team = STR("red"),
@@ -160,7 +160,7 @@ TEST(a_kept_principal_is_a_copy) {
   mem_free(kept);
 }
 
-/* ---- without memory ---- */
+/* ---- out of memory ---- */
 
 static void ask_who(void *token) {
   struct arena own;
@@ -178,7 +178,7 @@ static void ask_whether_live(void *who) {
   CHECK(live == (s == STATUS_OK));
 }
 
-TEST(a_bearer_who_found_no_memory_leaves_no_snapshot) {
+TEST(out_of_memory_in_authentication_leaves_no_snapshot) {
   no_statement_check();
   open_engine(NOW);
   struct str token = make("red", "{\"name\":\"one\",\"projects\":[\"web\",\"api\"],\"profile\":\"readonly\"}");

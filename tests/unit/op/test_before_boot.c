@@ -80,7 +80,7 @@ static const char *file_of(const char *path) {
   return arena_cstr(&a, str_from(name));
 }
 
-TEST(a_boot_gives_its_session_to_the_calls_of_its_client) {
+TEST(earlier_calls_of_a_client_get_the_session_of_its_boot) {
   const char *path = test_store("a.db"), *file = file_of(path);
   struct stat sb;
   CHECK(on_postgres() || strcmp(file, path_join(NULL, "a.db.before-boot.jsonl")) == 0);
@@ -100,7 +100,7 @@ TEST(a_boot_gives_its_session_to_the_calls_of_its_client) {
   store_close(&st);
 }
 
-TEST(calls_that_saw_no_boot_are_moved_without_a_session_and_old_ones_dropped) {
+TEST(calls_without_boot_are_moved_without_a_session_and_old_ones_dropped) {
   const char *file = path_join(NULL, "file.jsonl");
   struct store *st = open_store(test_store("a.db"));
   add(file, line_of("1/x", "ancient", NOW - 25 * 3600 * 1000));
@@ -112,7 +112,7 @@ TEST(calls_that_saw_no_boot_are_moved_without_a_session_and_old_ones_dropped) {
   store_close(&st);
 }
 
-TEST(a_process_that_ends_takes_all_of_its_clients_along) {
+TEST(the_end_of_a_process_ends_all_its_clients) {
   const char *file = path_join(NULL, "file.jsonl");
   struct store *st = open_store(test_store("a.db"));
   add(file, line_of("12/a", "one", NOW));
@@ -137,7 +137,7 @@ TEST(the_same_line_twice_is_one_call) {
   store_close(&st);
 }
 
-TEST(a_thousand_lines_are_kept_the_newest) {
+TEST(the_newest_thousand_lines_are_kept) {
   const char *file = path_join(NULL, "file.jsonl");
   struct store *st = open_store(test_store("a.db"));
   struct buf lines = BUF(&a);
@@ -154,7 +154,7 @@ TEST(a_thousand_lines_are_kept_the_newest) {
   store_close(&st);
 }
 
-TEST(lines_that_are_no_calls_are_dropped) {
+TEST(invalid_lines_are_dropped) {
   const char *file = path_join(NULL, "file.jsonl");
   struct store *st = open_store(test_store("a.db"));
   static const char *const bad[] = {"",
@@ -225,7 +225,7 @@ TEST(calls_of_a_client_get_the_session_of_its_boot_before_and_after) {
   CHECK_INT(number_at(path, "SELECT count(*) FROM tool_call WHERE session IS NULL AND tool = 'stats'"), 1);
 }
 
-TEST(before_boot_the_store_has_nothing_and_the_file_has_all) {
+TEST(calls_before_boot_are_only_in_the_file) {
   const char *path = test_store("a.db"), *file = file_of(path);
   struct origin one = {.pid = 77};
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
@@ -245,7 +245,7 @@ TEST(before_boot_the_store_has_nothing_and_the_file_has_all) {
   telemetry_close(&tele);
 }
 
-TEST(what_engines_have_queued_is_written_though_no_call_follows) {
+TEST(queued_calls_are_written_without_a_further_call) {
   const char *path = test_store("a.db");
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
   struct engine *e = open_engine(path);

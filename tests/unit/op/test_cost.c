@@ -1,7 +1,7 @@
-/* test_cost.c: an operation costs the same in a small store and in a larger one, counted in steps of the database.
+/* test_cost.c: an operation costs the same in a small store and in a larger one, counted in SQLite VM steps.
  *
- * A statement that walks through all memories is invisible in a small store and ruins a large one; counts, unlike
- * times, are the same on every machine. */
+ * A statement that scans all memories is invisible in a small store and ruins a large one. Counts, unlike times, are
+ * the same on every machine. */
 #include <sqlite3.h>
 
 #include "op/op.h"
@@ -30,7 +30,7 @@ static struct engine *open_engine(void) {
   return e;
 }
 
-/* Runs it, and says what it cost. */
+/* Runs an operation and returns its steps. */
 static int64_t cost(struct engine *e, const char *op, struct str json) {
   struct caller caller = {.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
   struct arena scratch = {0};
@@ -64,7 +64,7 @@ static int by_value(const void *x, const void *y) {
   return (p > q) - (p < q);
 }
 
-/* The median: now and then a write merges a part of the full-text index. */
+/* The median, because some writes merge a part of the full-text index. */
 static int64_t median(int64_t *v) {
   qsort(v, SAMPLES, sizeof(*v), by_value);
   return v[SAMPLES / 2];
@@ -95,7 +95,7 @@ static void check_growth(const char *what, int64_t small, int64_t large) {
   CHECK(large < small + small / 2);
 }
 
-/* Steps are those of SQLite's own machine. */
+/* Steps are counted by SQLite. */
 TEST(the_cost_of_an_operation_does_not_grow_with_the_store, .seconds = 60, .only = TEST_ON_SQLITE, .slow = true) {
   struct engine *e = open_engine();
   cost(e, "remember", STR("{\"text\":\"The first memory with that key\",\"key\":\"k\"}"));

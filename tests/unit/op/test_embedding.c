@@ -61,7 +61,7 @@ static void use_server(struct engine *e, const char *url) {
   config(e, "embedder", "openai");
 }
 
-TEST(what_needs_no_vector_opens_no_embedder) {
+TEST(calls_without_vectors_open_no_embedder) {
   struct engine *e = open_engine("lazy.db");
   RUN(e, "remember", "{\"text\":\"Tea is green\",\"defer_embedding\":true}");
   RUN(e, "get", "{\"id\":\"1\"}");
@@ -76,7 +76,7 @@ TEST(what_needs_no_vector_opens_no_embedder) {
   done(&e);
 }
 
-TEST(a_question_is_embedded_once_for_each_process) {
+TEST(a_query_is_embedded_once_per_process) {
   struct engine *e = open_engine("memo.db");
   struct http_server *s = server = http_server_start(.dims = DIMS);
   use_server(e, http_server_url(s));
@@ -158,7 +158,7 @@ TEST(both_indexes_are_searched) {
   done(&e);
 }
 
-TEST(the_settings_of_an_index_survive_being_kept) {
+TEST(cached_index_settings_are_kept) {
   struct engine *e = open_engine("config.db");
   use_server(e, "https://example.org/v1");
   config(e, "embedder.text_prefix", "passage: ");
@@ -196,8 +196,8 @@ static bool call_failing(struct engine *e, const char *op, const char *json, lon
   return failed;
 }
 
-/* Whichever allocation fails, the call returns an error or works without it, leaves nothing half done, and the next
- * call works. */
+/* If any allocation fails, the call returns an error or works without it, leaves nothing half done, and the next call
+ * works. */
 TEST(out_of_memory_on_the_way_to_a_vector) {
   struct engine *e = open_engine("oom.db");
   config(e, "embedder", "hash-v1");

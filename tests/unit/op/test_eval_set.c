@@ -22,7 +22,7 @@ TEST(times_of_test_sets) {
   check_time("2023-05-30T10:00:00+02:00", "2023-05-30T08:00:00Z");
 }
 
-TEST(what_is_no_time) {
+TEST(invalid_times) {
   static const char *const texts[] = {"",
                                       "soon",
                                       "13:56 pm on 8 May, 2023",

@@ -162,7 +162,7 @@ static struct feed *new_feed_of(const char *path, const char *agent) {
   return f;
 }
 
-TEST(subscribers_of_an_agent_get_what_it_may_read) {
+TEST(subscribers_get_only_events_that_the_agent_may_read) {
   static struct seen own, all, none, nobody;
   struct arena a = {0};
   const char *path = path_of("a.db");
@@ -197,7 +197,7 @@ TEST(subscribers_of_an_agent_get_what_it_may_read) {
   arena_release(&a);
 }
 
-TEST(what_the_log_has_comes_first_then_what_another_handle_commits) {
+TEST(logged_events_come_first_then_commits_of_another_handle) {
   static struct seen s;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);
@@ -216,7 +216,7 @@ TEST(what_the_log_has_comes_first_then_what_another_handle_commits) {
   store_close(&st);
 }
 
-TEST(from_now_on_leaves_out_what_is_there_and_nothing_that_follows) {
+TEST(from_now_on_skips_logged_events_and_no_later_ones) {
   static struct seen s, late;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);
@@ -238,7 +238,7 @@ TEST(from_now_on_leaves_out_what_is_there_and_nothing_that_follows) {
   store_close(&st);
 }
 
-TEST(a_subscriber_resumes_behind_a_number) {
+TEST(a_subscriber_resumes_after_a_sequence_number) {
   static struct seen first, again;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);
@@ -257,7 +257,7 @@ TEST(a_subscriber_resumes_behind_a_number) {
   store_close(&st);
 }
 
-TEST(a_number_behind_the_end_of_the_log_means_its_end) {
+TEST(a_sequence_number_past_the_end_means_the_end) {
   static struct seen s;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);
@@ -297,7 +297,7 @@ TEST(teams_do_not_see_each_other) {
   store_close(&st);
 }
 
-TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
+TEST(a_store_created_later_is_followed_from_its_first_event) {
   static struct seen s, now;
   const char *path = test_store_new("later.db");
   struct feed *f = new_feed(path);
@@ -320,7 +320,7 @@ TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
 }
 
 /* A file that is not a store, later replaced by a store. */
-TEST(a_store_that_fails_is_tried_again, .only = TEST_ON_SQLITE) {
+TEST(a_failed_store_is_retried, .only = TEST_ON_SQLITE) {
   static struct seen s;
   const char *path = path_of("a.db"), *good = path_of("good.db");
   FILE *junk = fopen(path, "w");
@@ -459,7 +459,7 @@ TEST(closing_with_subscribers_left_stops_the_thread) {
   store_close(&st);
 }
 
-TEST(an_event_as_json_has_what_the_command_prints) {
+TEST(an_event_as_json_equals_the_command_output) {
   struct arena a;
   arena_init(&a);
   struct event e = {.seq = 7,
@@ -488,7 +488,7 @@ static void cut_connections(const char *store) {
   direct_close(d);
 }
 
-TEST(no_event_is_lost_with_the_connection, .only = TEST_ON_POSTGRES) {
+TEST(a_lost_connection_loses_no_event, .only = TEST_ON_POSTGRES) {
   static struct seen s;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);
@@ -510,7 +510,7 @@ TEST(no_event_is_lost_with_the_connection, .only = TEST_ON_POSTGRES) {
 }
 
 /* Writers of two teams do not wait for each other: a lower sequence number may become visible later. */
-TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out, .only = TEST_ON_POSTGRES) {
+TEST(an_event_committed_after_a_larger_number_is_delivered, .only = TEST_ON_POSTGRES) {
   static struct seen own, others;
   const char *path = path_of("a.db");
   struct store *st = open_store(path), *slow = open_store(path);
@@ -540,7 +540,7 @@ TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out, .only = 
 }
 
 /* A crash loses read events, which are committed asynchronously. Their sequence numbers are reused. */
-TEST(a_number_that_a_crash_gave_to_another_event_is_told_again, .only = TEST_ON_POSTGRES) {
+TEST(a_number_reused_after_a_crash_is_delivered_again, .only = TEST_ON_POSTGRES) {
   static struct seen s;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);
@@ -621,7 +621,7 @@ static struct principal bearer_of(const char *id) {
   return (struct principal){.name = STR("token:x"), .team = STR("default"), .role = ROLE_ADMIN, .token = str_from(id)};
 }
 
-TEST(who_bears_a_revoked_token_is_told_so_once_and_hears_nothing_more) {
+TEST(a_revoked_token_is_reported_once_and_ends_delivery) {
   static struct bearer first, second;
   struct arena a;
   arena_init(&a);
@@ -649,7 +649,7 @@ TEST(who_bears_a_revoked_token_is_told_so_once_and_hears_nothing_more) {
 }
 
 /* Nothing is committed, and there is no store to read. */
-TEST(who_bears_an_expired_token_is_told_so_by_the_clock_alone) {
+TEST(an_expired_token_is_reported_without_an_event) {
   static struct bearer b, never;
   struct feed *f = new_feed(path_join(NULL, "none.db"));
   struct clock clock = {0};

@@ -114,7 +114,7 @@ TEST(an_export_survives_a_lack_of_memory) {
     bool failed = alloc_failures() > 0;
     alloc_fail_at(0, 0);
     CHECK_INT(open_descriptors(), files);
-    if (s == STATUS_OK) { /* also when what failed could be done without */
+    if (s == STATUS_OK) { /* also if the failed allocation was optional */
       CHECK_STR(file_read(out), native);
       file_write(out, STR("the old file"));
     } else {

@@ -15,7 +15,7 @@ static struct arena arena; /* of the test */
 static struct engine *engine;
 static struct error err;
 
-/* In all texts of the victim, and in none of the attacker. */
+/* In all texts of the victim; the attacker has none with it. */
 #define MARK "zorilla"
 
 static const struct caller victim = {
@@ -38,7 +38,7 @@ static enum status collect(void *arg, struct str line) {
 }
 
 static struct str try_args(const struct caller *caller, const struct op *op, yyjson_val *args, enum status *ret) {
-  struct arena own; /* of the call, as an interface has it: locked after a call that handles secrets */
+  struct arena own; /* of the call, as in every interface: locked after a call that handles secrets */
   struct buf lines = BUF(&arena);
   struct op_hooks hooks = {.arg = &lines, .emit = collect};
   yyjson_mut_val *result = NULL;
@@ -66,7 +66,7 @@ static yyjson_val *run(const struct caller *caller, const char *op, const char *
 
 /* ---- two teams ---- */
 
-/* What a team's things are called, each with a name of the same form that nobody's thing has. */
+/* Names and ids of a team's objects, each with an unused one of the same form. */
 enum { NAMES = 16 };
 struct names {
   struct str mine[NAMES], nobody[NAMES];
@@ -132,9 +132,9 @@ static void name_others(const struct caller *caller, const char *name, const cha
   add_name(names, arena_printf(&arena, "%s-talk", name), "unknown-talk");
 }
 
-/* Everything that can have a name, and the word in all of its texts. No number that the victim's things have is one of
- * the attacker's, whatever it counts: the victim comes first, and has more memories and transactions at the end than
- * any of these numbers. */
+/* Creates an object of every kind that can be named, with the word in all texts. No id of the victim is also an id of
+ * the attacker, of any kind: the victim is populated first, and ends up with more memories and transactions than any of
+ * these ids. */
 static struct names populate(const struct caller *caller, const char *name, const char *word) {
   struct names names = {0};
   name_memories(caller, name, word, &names);
@@ -170,7 +170,7 @@ static struct str rows_of(struct str team) {
 
 /* ---- attacks ---- */
 
-/* Arguments that name no object: times, texts to store, counts. */
+/* False for arguments that name no object: times, texts to store, counts. */
 static bool takes_names(const struct param *p) {
   static const char *const others[] = {"TIME",  "TEXT", "N",   "W",      "LINE", "JSON",
                                        "VALUE", "TYPE", "SEQ", "TOKENS", "PID",  NULL};
@@ -208,7 +208,7 @@ static void put(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct param *p
   }
 }
 
-/* The operation with one argument that names an object, and the other arguments that it needs. */
+/* Runs the operation with one argument that names an object, and its required arguments. */
 static struct str strike(const struct op *op, const struct param *with, struct str name, const char *salt,
                          enum status *ret) {
   yyjson_mut_doc *doc = json_new(&arena);
@@ -238,7 +238,7 @@ static struct str masked(struct str text, struct str name) {
   return buf_str(&b);
 }
 
-/* What the attacker has made by its first call has another number than what it has made by its second. */
+/* Ids of objects that the attacker creates differ between its two calls. */
 static struct str without_numbers(struct str text) {
   struct buf b = BUF(&arena);
   for (size_t i = 0; i < text.n; i++)
@@ -256,15 +256,15 @@ static bool answered_alike(const struct op *op, const struct param *p, struct st
   return got == want && (got == STATUS_OK || str_eq(without_numbers(reply), without_numbers(unknown)));
 }
 
-/* The first call may use something up that the second one would need, a task that is ready: then both lack it the next
- * time. */
+/* The first call may use up an object that the second one needs, e.g. a ready task. Then both lack it in the second
+ * attempt. */
 static void attack(const struct op *op, const struct param *p, struct str mine, struct str nobody) {
   CHECK(answered_alike(op, p, mine, nobody) || answered_alike(op, p, mine, nobody));
 }
 
 static bool is_attacked(const struct op *op) { return !(op->flags & (OP_OPERATOR | OP_NO_STORE)); }
 
-TEST(names_of_another_team_are_names_of_nothing, .seconds = 120) {
+TEST(objects_of_another_team_are_not_found, .seconds = 120) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
@@ -286,8 +286,8 @@ TEST(names_of_another_team_are_names_of_nothing, .seconds = 120) {
   engine_close(&engine);
 }
 
-/* Calls that name nothing, and ask for everything that the attacker could be shown: also with the victim's session. */
-TEST(nothing_of_another_team_is_shown_unasked, .seconds = 60) {
+/* Calls without names that ask for everything, also with the victim's session. */
+TEST(lists_show_nothing_of_another_team, .seconds = 60) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
@@ -314,7 +314,7 @@ TEST(nothing_of_another_team_is_shown_unasked, .seconds = 60) {
   engine_close(&engine);
 }
 
-TEST(searches_of_every_kind_and_the_feed_are_a_teams_own) {
+TEST(searches_and_the_feed_are_limited_to_the_team) {
   static const char *const calls[][2] = {
       {"search", "{\"query\":\"zorilla pump\",\"mode\":\"keyword\",\"explain\":true}"},
       {"search", "{\"query\":\"zorilla pump\",\"mode\":\"vector\",\"all_projects\":true}"},
@@ -348,8 +348,8 @@ TEST(searches_of_every_kind_and_the_feed_are_a_teams_own) {
   engine_close(&engine);
 }
 
-/* The same idempotency key, key, skill and handle in both: each has its own. */
-TEST(the_same_names_in_two_teams_are_two_things) {
+/* Both teams use the same idempotency key, key, skill and handle, and each gets its own. */
+TEST(the_same_name_in_two_teams_is_two_objects) {
   setup();
   populate(&victim, "otter", "otter");
   populate(&attacker, "otter", "otter");
@@ -376,7 +376,7 @@ TEST(the_same_names_in_two_teams_are_two_things) {
 }
 
 /* A cached reply of one team is not returned to another for the same query. */
-TEST(a_kept_reply_is_a_teams_own) {
+TEST(a_cached_reply_belongs_to_its_team) {
   setup();
   populate(&victim, "quagga", MARK);
   enum status s;
@@ -389,7 +389,7 @@ TEST(a_kept_reply_is_a_teams_own) {
   engine_close(&engine);
 }
 
-/* ---- what SQLite says of the statements ---- */
+/* ---- statements as SQLite sees them ---- */
 
 static int note_text(unsigned type UNUSED, void *arg, void *statement, void *text UNUSED) {
   struct str sql = str_from(sqlite3_sql(statement));
@@ -398,7 +398,7 @@ static int note_text(unsigned type UNUSED, void *arg, void *statement, void *tex
   return 0;
 }
 
-/* What a trigger does has its name as the last argument. */
+/* Accesses by a trigger, named in the last argument, are ignored. */
 static int note_table(void *arg, int action, const char *table, const char *column UNUSED, const char *db UNUSED,
                       const char *trigger) {
   bool touches = action == SQLITE_READ || action == SQLITE_INSERT || action == SQLITE_UPDATE || action == SQLITE_DELETE;
@@ -407,7 +407,8 @@ static int note_table(void *arg, int action, const char *table, const char *colu
   return SQLITE_OK;
 }
 
-/* False: it is one that full text makes for itself, on tables that nobody else may touch. */
+/* Returns false if SQLite cannot prepare the statement: it is internal to the full-text index and uses protected
+ * tables. */
 static bool check_reader(sqlite3 *db, struct str sql) {
   struct strs touched = {0}, read = {0};
   sqlite3_stmt *statement = NULL;
@@ -424,9 +425,9 @@ static bool check_reader(sqlite3 *db, struct str sql) {
   return rc == SQLITE_OK;
 }
 
-/* The reader of statements overlooks no table: SQLite names those that a statement touches. Foreign keys are not the
- * statement's own, and are between rows of one team. */
-TEST(the_reader_sees_every_table_that_sqlite_touches, .seconds = 60, .only = TEST_ON_SQLITE) {
+/* statement_tables() misses no table that SQLite reports for a statement. Foreign keys are off, because they add
+ * tables; they are checked within a team. */
+TEST(the_statement_check_sees_every_table_that_sqlite_reports, .seconds = 60, .only = TEST_ON_SQLITE) {
   struct strs all = {0};
   setup();
   sqlite3 *db = sqlite_handle(store_db(engine->store));
@@ -436,7 +437,7 @@ TEST(the_reader_sees_every_table_that_sqlite_touches, .seconds = 60, .only = TES
   EACH_OP(op)
     for (const struct param *p = op->params; is_attacked(op) && p->name; p++) {
       enum status s;
-      if (!(p->flags & PARAM_PATH) && strcmp(p->name, "follow") != 0) /* no file, and nothing that does not end */
+      if (!(p->flags & PARAM_PATH) && strcmp(p->name, "follow") != 0) /* no files, no endless calls */
         strike(op, p, STR("quagga-pump"), "word", &s);
     }
   sqlite3_trace_v2(db, 0, NULL, NULL);
@@ -465,7 +466,7 @@ static struct str statements_of(const char *op, const char *args) {
   return buf_str(&b);
 }
 
-/* Of one thing that is another team's and of one that is nobody's: what takes as long because it is the same work. */
+/* Calls that must run the same statements, and so take the same time, for another team's object and a missing one. */
 static const char *const not_found[][3] = {
     {"get", "{\"id\":\"%s\"}", "999999"},
     {"history", "{\"id\":\"%s\"}", "999999"},
@@ -474,20 +475,20 @@ static const char *const not_found[][3] = {
     {"task claim", "{\"id\":\"%s\"}", "999999"},
 };
 
-/* The arguments with this id in the place of %s. */
+/* Replaces %s by the id. */
 static struct str with(const char *format, struct str id) {
   const char *at = strstr(format, "%s");
   return arena_printf(&arena, "%.*s%.*s%s", (int)(at - format), format, STR_ARG(id), at + 2);
 }
 
-TEST(what_is_anothers_and_what_is_nobodys_run_the_same_statements, .only = TEST_ON_SQLITE) {
+TEST(objects_of_others_and_missing_ones_run_the_same_statements, .only = TEST_ON_SQLITE) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
   for (size_t i = 0; i < ARRAY_LEN(not_found); i++) {
     struct str anothers = with(not_found[i][1], alpha.mine[0]),
                nobodys = with(not_found[i][1], str_from(not_found[i][2]));
-    statements_of(not_found[i][0], nobodys.p); /* what is done once */
+    statements_of(not_found[i][0], nobodys.p); /* warm-up: some statements run only once */
     struct str first = statements_of(not_found[i][0], anothers.p), second = statements_of(not_found[i][0], nobodys.p);
     CHECK(first.n > 0);
     CHECK_STR(first, arena_cstr(&arena, second));
@@ -511,8 +512,8 @@ static int64_t median_of(struct str args) {
   return took[RUNS / 2];
 }
 
-/* Generous: the machine may be busy. */
-TEST(not_allowed_takes_as_long_as_not_there, .seconds = 60) {
+/* Generous bounds: the machine may be busy. */
+TEST(objects_of_others_and_missing_ones_take_the_same_time, .seconds = 60) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
@@ -527,7 +528,7 @@ TEST(not_allowed_takes_as_long_as_not_there, .seconds = 60) {
 
 /* ---- the operator ---- */
 
-TEST(a_token_opens_nothing_that_concerns_more_than_its_team) {
+TEST(a_token_cannot_call_operator_commands) {
   static const char *const expected[] = {"backup",      "doctor",    "migrate",          "restore",
                                          "team delete", "team list", "transcript import"};
   setup();
@@ -565,8 +566,8 @@ TEST(a_token_opens_nothing_that_concerns_more_than_its_team) {
   engine_close(&engine);
 }
 
-/* Whatever interface set the team. */
-TEST(a_team_is_a_slug_at_the_last_door_too) {
+/* op_run() checks the team itself, whichever interface set it. */
+TEST(op_run_refuses_invalid_team_names) {
   static const char *const bad[] = {
       "",      "..",     "../alpha", "alpha/beta",
       "Alpha", "al pha", "alpha\n",  "alph\xc3\xa4",

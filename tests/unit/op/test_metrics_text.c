@@ -106,7 +106,7 @@ static struct pool *new_pool(const char *path, size_t size) {
   return pool;
 }
 
-TEST(a_scrape_creates_no_store_and_knows_one_that_is_there) {
+TEST(a_scrape_creates_no_store_and_reports_an_existing_one) {
   const char *path = test_store_new("a.db");
   struct pool *pool = new_pool(path, 2);
   struct str text = metrics_page(&a, NULL, pool, STR("default"));
@@ -131,7 +131,7 @@ TEST(a_scrape_creates_no_store_and_knows_one_that_is_there) {
   pool_close(&pool);
 }
 
-TEST(a_scrape_does_not_wait_for_engines_at_work) {
+TEST(a_scrape_does_not_wait_for_busy_engines) {
   struct pool *pool = new_pool(test_store("a.db"), 1);
   struct engine *e, *other;
   CHECK_OK(pool_acquire(pool, &e, &err), &err);
@@ -162,7 +162,7 @@ TEST(ready_means_that_the_store_can_be_read) {
   pool_close(&pool);
 }
 
-TEST(alive_says_who_answers) {
+TEST(healthz_has_pid_and_uptime) {
   struct telemetry *t = filled();
   yyjson_val *v;
   CHECK_OK(json_read(&a, healthz_json(&a, t), &v, &err), &err);
@@ -181,7 +181,7 @@ static void scrape(void *pool) {
   arena_release(&own);
 }
 
-TEST(a_scrape_without_memory_leaves_no_snapshot) {
+TEST(an_out_of_memory_scrape_leaves_no_snapshot) {
   no_statement_check();
   const char *path = test_store("a.db");
   struct pool *pool = new_pool(path, 1);

@@ -46,7 +46,7 @@ TEST(an_error_is_shown_without_a_shell_and_as_plain_text) {
   CHECK(waitpid(n.child, NULL, 0) == n.child);
 }
 
-TEST(one_a_minute_is_enough) {
+TEST(at_most_one_notification_a_minute) {
   const char *seen = fake();
   struct notify n = {0};
   notify_error(&n, "one", "m", 1000);
@@ -85,7 +85,7 @@ static void note(struct telemetry *t, enum status code, const char *name) {
   telemetry_note(t, &call);
 }
 
-TEST(a_server_tells_of_its_own_errors_and_not_of_its_callers) {
+TEST(a_server_reports_its_own_errors_and_not_those_of_callers) {
   const char *seen = fake();
   struct telemetry *silent = NULL, *tele = NULL;
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
@@ -111,7 +111,7 @@ TEST(there_is_no_helper_without_a_desktop) {
   CHECK(waitpid(-1, NULL, 0) < 0);
 }
 
-TEST(a_helper_has_nothing_of_its_server) {
+TEST(a_helper_inherits_nothing_from_its_server) {
   const char *seen = fake();
   CHECK_OK(fs_write(path_join(path_join(NULL, "bin"), "notify-send"),
                     arena_printf(&a, "#!/bin/sh\nls -l /proc/$PPID/fd >%s.part\nmv %s.part %s\n", seen, seen, seen),

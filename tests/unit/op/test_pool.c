@@ -66,7 +66,7 @@ static void *wait_in_line(void *arg) {
   return NULL;
 }
 
-TEST(who_came_first_is_first) {
+TEST(waiters_are_served_in_order) {
   start("store.db", 1);
   struct engine *e;
   struct error err;
@@ -85,7 +85,7 @@ TEST(who_came_first_is_first) {
   pool_close(&pool);
 }
 
-TEST(a_store_that_does_not_open_fails_everybody_and_nobody_hangs) {
+TEST(a_store_that_cannot_be_opened_fails_every_waiter) {
   struct error err;
   struct engine_options o = {.path = path_join(NULL, "missing.db"), .must_exist = true};
   CHECK_OK(pool_new(&o, 1, &pool, &err), &err);
@@ -107,7 +107,7 @@ static struct direct *cut_all(void) {
   return d;
 }
 
-TEST(connections_that_were_cut_are_made_again) {
+TEST(lost_connections_are_reopened) {
   struct error err;
   struct engine *e[2];
   int64_t n = 0;
@@ -126,10 +126,10 @@ TEST(connections_that_were_cut_are_made_again) {
   pool_close(&pool);
 }
 
-TEST(a_server_that_is_not_there_is_not_asked_again_at_once) {
+TEST(an_unreachable_server_is_not_retried_at_once) {
   struct error err = {0}, again = {0}, third = {0};
   struct engine *e;
-  /* Nobody listens on port 1. */
+  /* No process listens on port 1. */
   struct engine_options o = {.path = "postgresql://nobody:sesame@127.0.0.1:1/nothing"};
   CHECK_OK(pool_new(&o, 2, &pool, &err), &err);
   CHECK_OK(pool_recent_failure(pool, &err), &err);

@@ -175,7 +175,7 @@ TEST(wrong_types_of_members_are_refused) {
   }
 }
 
-TEST(what_cannot_be_stored_is_refused) {
+TEST(invalid_records_are_refused) {
   static const char *const cases[][3] = {
       {UID, "0190A0A0-0000-7000-8000-00000000000A", "is not a uid"},
       {"\"kind\":\"fact\"", "\"kind\":\"thing\"", "unknown kind 'thing'"},

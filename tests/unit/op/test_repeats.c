@@ -51,7 +51,7 @@ TEST(pairs_of_rules_closest_first) {
   cairn_close(&db);
 }
 
-TEST(steps_of_maintenance_alone) {
+TEST(single_steps_of_maintenance) {
   open_store();
   call("remember", "{\"text\":\"The build takes nine minutes\"}");
   yyjson_val *r = call("maintain", "{\"only\":[\"faded\"],\"named\":true}");

@@ -57,7 +57,7 @@ static bool cached(const char *query) {
   return reply_cache_find(&call, reply_cache_key(&call));
 }
 
-TEST(the_same_question_gets_the_same_reply_and_is_noted) {
+TEST(the_same_query_gets_the_same_reply_and_is_recorded) {
   open_engine();
   run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
   CHECK(!cached("printer driver"));
@@ -65,7 +65,7 @@ TEST(the_same_question_gets_the_same_reply_and_is_noted) {
   CHECK(has(first, "floor two"));
   CHECK(cached("printer driver"));
   CHECK_STR(search("printer driver"), cstr(first));
-  CHECK_INT(searches(), 3);        /* the one found by cached() is a read, too */
+  CHECK_INT(searches(), 3);        /* the lookup by cached() is a read, too */
   CHECK(cached("printer driver")); /* read events do not change memories */
   CHECK(!cached("another question"));
   engine_close(&engine);
@@ -91,7 +91,7 @@ TEST(a_change_by_this_or_another_handle_empties_it) {
   engine_close(&engine);
 }
 
-TEST(other_callers_have_replies_of_their_own) {
+TEST(other_callers_have_separate_replies) {
   open_engine();
   run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
   search("printer");
@@ -108,7 +108,7 @@ TEST(other_callers_have_replies_of_their_own) {
   engine_close(&engine);
 }
 
-TEST(what_expires_is_gone_at_once) {
+TEST(expired_memories_disappear_at_once) {
   open_engine();
   run(engine, "remember", "{\"text\":\"The printer on floor two is free until the meeting begins\",\"ttl\":\"20s\"}");
   CHECK(has(search("printer"), "floor two"));
@@ -118,7 +118,7 @@ TEST(what_expires_is_gone_at_once) {
   engine_close(&engine);
 }
 
-TEST(a_reply_does_not_outlive_its_minute) {
+TEST(a_reply_expires_after_a_minute) {
   open_engine();
   run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
   search("printer");
@@ -128,7 +128,7 @@ TEST(a_reply_does_not_outlive_its_minute) {
   engine_close(&engine);
 }
 
-TEST(many_questions_fit_and_old_ones_make_room, .slow = true) {
+TEST(the_oldest_replies_are_evicted, .slow = true) {
   open_engine();
   run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
   for (int i = 0; i < 1000; i++)
@@ -153,12 +153,12 @@ static struct str team_search(const char *team, const char *query) {
   return search(query);
 }
 
-TEST(teams_do_not_empty_it_for_each_other) {
+TEST(a_team_does_not_empty_the_cache_of_another) {
   static const char *const teams[] = {"alpha", "beta", "gamma"};
   open_engine();
   for (size_t i = 0; i < ARRAY_LEN(teams); i++) {
     caller.team = str_from(teams[i]);
-    for (size_t k = 0; k <= i; k++) /* each at another transaction of its own */
+    for (size_t k = 0; k <= i; k++) /* a different transaction count for each team */
       run(engine, "remember", textf("{\"text\":\"Printer %zu of team %s stands on floor two\"}", k, teams[i]));
   }
   for (int round = 0; round < 3; round++)
@@ -177,7 +177,7 @@ TEST(teams_do_not_empty_it_for_each_other) {
   engine_close(&engine);
 }
 
-/* In a file the counter of transactions is that of all teams. */
+/* In a file, all teams share the transaction counter. */
 TEST(a_change_leaves_the_replies_of_other_teams, .only = TEST_ON_POSTGRES) {
   open_engine();
   caller.team = STR("alpha");

@@ -87,7 +87,7 @@ TEST(styles_of_a_schema) {
             "{\"type\":\"object\",\"properties\":{\"c\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/x/Progress\"}}}}");
 }
 
-TEST(what_is_not_in_the_notation_is_no_schema) {
+TEST(invalid_notation_is_refused) {
   static const char *const bad[] = {"a:",   "a:whatever", "a:[int", "a:(b", "a:{int", "a:@nobody", "+nobody", "a=",
                                     "a=b|", "a:int|none", ":int",   "?",    "a  b",   "a,b",       "a:int)"};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

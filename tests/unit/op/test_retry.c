@@ -91,14 +91,14 @@ static int64_t events_named(const char *uid) {
   return n;
 }
 
-TEST(a_call_that_loses_its_connection_is_run_again) {
+TEST(a_call_that_loses_its_connection_is_retried) {
   yyjson_mut_val *result = NULL;
   int told = 0;
   start();
   cut_runs = on_postgres() ? 2 : 0;
   CHECK_OK(call_it(&told, &result), &err);
   CHECK_INT(runs, cut_runs + 1);
-  /* The result is only that of the last run. */
+  /* The result comes only from the last run. */
   CHECK_INT(yyjson_mut_get_sint(yyjson_mut_obj_get(result, "run")), cut_runs + 1);
   CHECK_INT(yyjson_mut_obj_size(result), 2);
   CHECK_INT(events_named("second"), 1);
@@ -106,7 +106,7 @@ TEST(a_call_that_loses_its_connection_is_run_again) {
   engine_close(&engine);
 }
 
-TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing, .only = TEST_ON_POSTGRES) {
+TEST(repeated_connection_loss_is_reported_and_leaves_nothing, .only = TEST_ON_POSTGRES) {
   yyjson_mut_val *result = NULL;
   int told = 0;
   start();
@@ -116,7 +116,7 @@ TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing, .only = TEST_ON_POS
   CHECK(result == NULL);
   CHECK(err.message[0] && err.fix[0]);
   CHECK_INT(events_named("second"), 0);
-  /* Retries have released their memory; that of the first run stays with the call. */
+  /* Retries have released their memory; the first run's stays with the call. */
   CHECK(arena.used < 3 << 20);
   cut_runs = 0;
   CHECK_OK(call_it(&told, &result), &err); /* the engine still works */
@@ -124,7 +124,7 @@ TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing, .only = TEST_ON_POS
   engine_close(&engine);
 }
 
-TEST(a_call_that_has_committed_something_is_not_run_again, .only = TEST_ON_POSTGRES) {
+TEST(a_call_that_committed_is_not_retried, .only = TEST_ON_POSTGRES) {
   yyjson_mut_val *result = NULL;
   int told = 0;
   start();
@@ -137,7 +137,7 @@ TEST(a_call_that_has_committed_something_is_not_run_again, .only = TEST_ON_POSTG
   engine_close(&engine);
 }
 
-TEST(nor_is_one_that_has_told_something, .only = TEST_ON_POSTGRES) {
+TEST(a_call_that_sent_output_is_not_retried, .only = TEST_ON_POSTGRES) {
   yyjson_mut_val *result = NULL;
   int told = 0;
   start();
@@ -155,7 +155,7 @@ TEST(nor_is_one_that_has_told_something, .only = TEST_ON_POSTGRES) {
   engine_close(&engine);
 }
 
-TEST(it_is_one_call_for_those_who_count) {
+TEST(a_retried_call_counts_as_one) {
   struct telemetry *t = NULL;
   struct telemetry_totals all;
   yyjson_mut_val *result = NULL;

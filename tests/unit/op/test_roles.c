@@ -45,7 +45,7 @@ static bool expected(struct str op) {
   return false;
 }
 
-TEST(an_agent_of_a_project_may_call_what_is_about_memories) {
+TEST(project_agents_may_call_memory_operations) {
   EACH_OP(op) {
     test_note("%s", op->name);
     CHECK(role_may(ROLE_PROJECT, op) == expected(str_from(op->name)));
@@ -57,7 +57,7 @@ TEST(an_agent_with_the_role_skill_may_call_nothing) {
     CHECK(!role_may(ROLE_SKILL, op));
 }
 
-TEST(an_operation_is_closed_unless_its_row_opens_it) {
+TEST(operations_are_denied_unless_their_row_allows_them) {
   static const char *const names[] = {"transcript archive", "transcript index", "transcript import", "sync", "extract",
                                       "source add",         "task sync",        "vault get",         "undo", "export"};
   struct op added = {.name = "added"};
@@ -135,7 +135,7 @@ static size_t seen(const struct principal *who, const char *args) {
   return jlen(result, "memories");
 }
 
-TEST(a_token_of_one_project_is_there) {
+TEST(a_token_of_one_project_acts_in_it) {
   struct principal who = bearer(ROLE_PROJECT, 1, false);
   begin();
   CHECK_INT((int64_t)seen(&who, "{}"), 2);
@@ -156,7 +156,7 @@ TEST(a_token_of_one_project_is_there) {
   engine_close(&engine);
 }
 
-TEST(a_token_of_several_projects_says_where) {
+TEST(a_token_of_several_projects_must_name_one) {
   struct principal who = bearer(ROLE_PROJECT, 2, false);
   begin();
   CHECK_INT((int64_t)seen(&who, "{}"), 1); /* the global one */
@@ -173,7 +173,7 @@ TEST(a_token_of_several_projects_says_where) {
   engine_close(&engine);
 }
 
-TEST(a_token_that_only_reads_changes_nothing) {
+TEST(a_read_only_token_changes_nothing) {
   struct principal one = bearer(ROLE_PROJECT, 1, true), all = bearer(ROLE_ADMIN, 0, true);
   const struct principal *const readers[] = {&one, &all};
   begin();
@@ -236,7 +236,7 @@ TEST(what_is_shown_without_an_operation) {
 
 /* ---- tokens that create tokens ---- */
 
-TEST(only_people_and_admins_make_tokens) {
+TEST(only_people_and_admins_create_tokens) {
   struct principal project = bearer(ROLE_PROJECT, 1, false), reader = bearer(ROLE_ADMIN, 0, true);
   begin();
   CHECK_INT(call(&project, "token add", "{\"name\":\"x\"}"), STATUS_DENIED);
@@ -253,7 +253,7 @@ TEST(only_people_and_admins_make_tokens) {
   engine_close(&engine);
 }
 
-TEST(a_token_gives_no_more_than_it_has) {
+TEST(a_token_grants_no_more_than_it_has) {
   struct principal who = bearer(ROLE_ADMIN, 0, false);
   begin();
   who.expires_at = NOW + 10 * MS_PER_DAY;
@@ -270,7 +270,7 @@ TEST(a_token_gives_no_more_than_it_has) {
   engine_close(&engine);
 }
 
-TEST(events_of_tokens_tell_no_secret) {
+TEST(events_of_tokens_contain_no_secret) {
   struct principal who = bearer(ROLE_ADMIN, 0, false);
   begin();
   CHECK_OK(call(&who, "token add", "{\"name\":\"x\",\"projects\":[\"web\"],\"read\":true}"), &err);
@@ -281,8 +281,8 @@ TEST(events_of_tokens_tell_no_secret) {
   engine_close(&engine);
 }
 
-/* A call that fails before its caller is known is no heartbeat for a session. */
-TEST(a_wrong_call_touches_no_session_of_others) {
+/* A call that fails before its caller is known is not a heartbeat for a session. */
+TEST(an_invalid_call_touches_no_session_of_others) {
   struct principal who = bearer(ROLE_PROJECT, 1, false);
   begin();
   CHECK_OK(call(NULL, "boot", "{\"register\":true,\"project\":\"beta\"}"), &err);
@@ -361,7 +361,7 @@ TEST(a_session_knows_its_project) {
   engine_close(&engine);
 }
 
-/* ---- without memory ---- */
+/* ---- out of memory ---- */
 
 static const struct caller of_agent = {
     .team = STR_INIT("default"), .project = STR_INIT(""), .source = STR_INIT("mcp"), .trust = STR_INIT("agent")};
@@ -387,7 +387,7 @@ static void bind(void *arg UNUSED) {
   CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
 }
 
-TEST(an_agent_who_found_no_memory_leaves_no_snapshot) {
+TEST(an_out_of_memory_agent_lookup_leaves_no_snapshot) {
   no_statement_check();
   open_as("");
   CHECK_OK(call(NULL, "agent add", "{\"name\":\"web\",\"role\":\"project\",\"project\":\"alpha\"}"), &err);

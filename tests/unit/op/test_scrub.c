@@ -214,7 +214,7 @@ TEST(no_argument_of_any_operation_gets_a_secret_into_the_store, .seconds = 60) {
   arena_release(&a);
 }
 
-TEST(nor_when_secrets_are_taken_out_of_what_is_stored, .seconds = 60) {
+TEST(no_argument_gets_a_secret_into_the_store_with_redaction, .seconds = 60) {
   prepare();
   run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
   check_nothing_stored();
@@ -222,7 +222,7 @@ TEST(nor_when_secrets_are_taken_out_of_what_is_stored, .seconds = 60) {
   arena_release(&a);
 }
 
-TEST(what_a_door_says_of_the_caller_is_looked_at_too) {
+TEST(caller_fields_are_checked_for_secrets) {
   setup();
   struct str t = token(3);
   struct origin strange = {.cwd = t, .client = t, .client_version = t};
@@ -239,7 +239,7 @@ TEST(what_a_door_says_of_the_caller_is_looked_at_too) {
   arena_release(&a);
 }
 
-TEST(a_write_is_refused_in_words_that_say_what_to_do) {
+TEST(a_refused_write_says_what_to_do) {
   setup();
   struct str t = token(4);
   yyjson_mut_val *result;
@@ -254,7 +254,7 @@ TEST(a_write_is_refused_in_words_that_say_what_to_do) {
 }
 
 /* A redacted path would be another path. */
-TEST(a_path_is_refused_even_where_secrets_are_replaced) {
+TEST(a_path_with_a_secret_is_refused_even_with_redaction) {
   setup();
   run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
   yyjson_mut_val *result;
@@ -280,7 +280,7 @@ static void plant(struct str secret) {
   CHECK_OK(engine_open(&o, &e, &err), &err);
 }
 
-TEST(results_and_lines_hold_no_secrets) {
+TEST(results_and_lines_contain_no_secrets) {
   setup();
   struct str t = token(6), clean = STR("parsley [REDACTED:github_token]");
   plant(t);
@@ -301,7 +301,7 @@ TEST(results_and_lines_hold_no_secrets) {
   arena_release(&a);
 }
 
-TEST(errors_hold_no_secrets) {
+TEST(errors_contain_no_secrets) {
   setup();
   struct str t = token(7);
   yyjson_mut_val *result;

@@ -166,7 +166,7 @@ TEST(messages_are_cut_between_characters) {
   struct telemetry *t = new_telemetry(NULL);
   struct error bad = {.code = STATUS_USAGE};
   for (size_t i = 0; i + 3 < sizeof(bad.message); i += 3)
-    memcpy(bad.message + i, "\xe2\x82\xac", 4); /* the euro sign has three bytes, 500 is no multiple of three */
+    memcpy(bad.message + i, "\xe2\x82\xac", 4); /* the euro sign has three bytes, and 500 is not a multiple of three */
   note(t, "x", 5, &bad);
   struct telemetry_entries list;
   telemetry_recent(t, &a, true, 1, &list);
@@ -210,7 +210,7 @@ TEST(the_log_has_one_json_object_for_each_call_and_is_private) {
   CHECK(!str_line(&rest, &line));
 }
 
-TEST(the_files_of_the_log_turn_and_the_oldest_goes) {
+TEST(log_files_are_rotated_and_the_oldest_is_deleted) {
   struct telemetry_log log;
   const char *folder = path_join(NULL, "log");
   CHECK_OK(telemetry_log_init(&log, folder, &err), &err);
@@ -233,7 +233,7 @@ TEST(the_files_of_the_log_turn_and_the_oldest_goes) {
   CHECK(access(path_join(folder, "calls.jsonl.5"), F_OK) != 0);
 }
 
-TEST(a_log_that_cannot_be_written_harms_no_call_and_is_counted) {
+TEST(log_write_errors_are_counted_and_fail_no_call) {
   const char *file = path_join(NULL, "file");
   FILE *f = fopen(file, "w");
   CHECK(f && fclose(f) == 0);
@@ -250,7 +250,7 @@ TEST(a_log_that_cannot_be_written_harms_no_call_and_is_counted) {
   telemetry_close(&t);
 }
 
-TEST(names_that_a_client_makes_up_are_counted_together) {
+TEST(unknown_names_are_counted_together) {
   struct telemetry *t = new_telemetry(NULL);
   for (int i = 0; i < 300; i++) {
     char name[16];
@@ -277,7 +277,7 @@ static void *note_many(void *arg) {
   return NULL;
 }
 
-TEST(many_threads_lose_no_count_and_the_log_says_what_it_lost) {
+TEST(many_threads_lose_no_count_and_the_log_reports_dropped_lines) {
   const char *folder = path_join(NULL, "log");
   struct telemetry *t = new_telemetry(folder);
   pthread_t threads[THREADS];
@@ -302,7 +302,7 @@ TEST(many_threads_lose_no_count_and_the_log_says_what_it_lost) {
   CHECK_INT(lines_in(text_of(path_join(folder, "calls.jsonl"))) + (size_t)all.dropped, THREADS * CALLS);
 }
 
-TEST(operations_are_noted_under_the_name_of_their_tool) {
+TEST(operations_are_recorded_under_their_tool_name) {
   struct telemetry *t = new_telemetry(NULL);
   struct engine_options o = {.path = test_store("a.db"), .telemetry = t};
   struct engine *e = NULL;
@@ -332,7 +332,7 @@ TEST(operations_are_noted_under_the_name_of_their_tool) {
   telemetry_close(&t);
 }
 
-TEST(without_memory_calls_are_still_noted) {
+TEST(calls_are_recorded_when_out_of_memory) {
   struct telemetry *t = new_telemetry(NULL);
   struct error bad;
   error_set(&bad, STATUS_BUSY, "password=%s", "hunter2-Qx81mZ7");
@@ -351,7 +351,7 @@ TEST(without_memory_calls_are_still_noted) {
   telemetry_close(&t);
 }
 
-TEST(no_telemetry_is_fine) {
+TEST(telemetry_is_optional) {
   struct telemetry *none = NULL;
   struct telemetry_totals all;
   struct telemetry_tools list;

@@ -262,8 +262,8 @@ static const struct attempt attempts[] = {
     {"vault grants", "{}", 0},
 };
 
-/* Not called: their output was not stored by others (an echo of the arguments, counts, their own files), or they need
- * what this test does not have. */
+/* Not called: their output was not stored by others (an echo of the arguments, counts, their own files), or they need a
+ * setup that this test lacks. */
 static const char *const left_out[] = {"session task",
                                        "session end",
                                        "action add",

@@ -47,7 +47,7 @@ static bool knows(struct engine *e, const char *value) {
   return strs_has(vault_values_current(e, caller.team), str_from(value));
 }
 
-TEST(what_is_set_replaced_or_deleted_is_known_at_once) {
+TEST(set_replaced_and_deleted_values_are_known_at_once) {
   struct engine *one = open_engine(), *two = open_engine();
   CHECK_INT(vault_values_current(one, caller.team)->n, 0);
   set(one, "a", "first value");
@@ -72,7 +72,7 @@ static bool knew_lately(struct engine *e, const char *value) {
 }
 
 /* Two engines that share nothing behave like two processes. */
-TEST(what_another_process_sets_is_known_soon_and_before_anything_is_written) {
+TEST(values_of_another_process_are_known_before_a_write) {
   struct engine *one = open_engine(), *two = open_engine();
   set(two, "a", "first value");
   CHECK(knew_lately(one, "first value"));
@@ -90,7 +90,7 @@ TEST(what_another_process_sets_is_known_soon_and_before_anything_is_written) {
   close_engine(&two);
 }
 
-TEST(what_an_engine_sets_those_of_its_process_know_at_once) {
+TEST(values_of_one_engine_are_known_to_its_process_at_once) {
   static _Atomic uint64_t writes;
   shared_writes = &writes;
   struct engine *one = open_engine(), *two = open_engine();
@@ -104,7 +104,7 @@ TEST(what_an_engine_sets_those_of_its_process_know_at_once) {
   close_engine(&two);
 }
 
-TEST(a_list_keeps_its_number_as_long_as_it_stays) {
+TEST(an_unchanged_list_keeps_its_number) {
   struct engine *e = open_engine();
   uint64_t first, again, later;
   set(e, "a", "first value");
@@ -161,7 +161,7 @@ static void check_memory(bool none) {
   CHECK(none ? found.safe == 0 : found.safe > 0);
 }
 
-TEST(a_secret_is_in_locked_memory_alone, .seconds = 60) {
+TEST(a_secret_is_only_in_locked_memory, .seconds = 60) {
   struct engine *e = open_engine();
   struct arena memory;
   yyjson_mut_val *result;
@@ -200,8 +200,8 @@ TEST(a_process_with_a_key_leaves_no_core_dump) {
 
 static void look_again(void *e) { (void)vault_values_current(e, caller.team); }
 
-/* What was known stays known, and the next look reads the vault of then. */
-TEST(secrets_that_found_no_memory_leave_no_snapshot) {
+/* Cached values stay, and the next check reads the current vault. */
+TEST(out_of_memory_in_a_vault_read_leaves_no_snapshot) {
   no_statement_check();
   struct engine *one = open_engine(), *two = open_engine();
   set(two, "a", "first value");

@@ -6,7 +6,7 @@
 #include "support/proc.h"
 #include "support/store.h"
 
-/* How many chunks have the word, by the full-text index. */
+/* Number of chunks with the word, by the full-text index. */
 #define HAS_WORD(word)                                                                                                 \
   (on_postgres() ? "SELECT count(*) FROM chunk_text WHERE tokens @@ '" word "'::tsquery"                               \
                  : "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH '" word "'")

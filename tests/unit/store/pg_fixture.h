@@ -1,4 +1,4 @@
-/* pg_fixture.h: connections of the driver to an empty database of the test, on PostgreSQL. */
+/* pg_fixture.h: driver connections to an empty PostgreSQL database of the test. */
 #pragma once
 
 #include "base/os/clock.h"
@@ -17,7 +17,7 @@ static inline struct db *pg_connect(const char *url) {
 }
 
 static inline struct db *pg_scratch(void) { return pg_connect(pg_url()); }
-/* One more to the same database. */
+/* Opens another connection to the same database. */
 static inline struct db *pg_again(void) { return pg_connect(pg_url()); }
 
 static inline int64_t pg_count(struct db *db, const char *sql) {

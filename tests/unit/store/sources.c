@@ -1,4 +1,5 @@
-/* sources.c: reads C for the SQL in it. No parser of C: the house style says where functions begin and end. */
+/* sources.c: extracts SQL from C sources. Not a C parser: it relies on the code style to find where functions begin and
+ * end. */
 #include "sources.h"
 
 #include <dirent.h>
@@ -9,15 +10,15 @@
 
 enum { DEEPEST = 8 };
 
-/* A function, or a macro whose text holds a string. */
+/* A function, or a macro that contains a string. */
 struct piece {
   struct str file, name, signature, body;
 };
 
 struct sources {
   struct arena *a;
-  LIST(struct piece) functions; /* that run statements, as far as they do */
-  LIST(struct piece) adding;    /* to the statement of another */
+  LIST(struct piece) functions; /* may run statements */
+  LIST(struct piece) adding;    /* append to a statement of their caller */
   LIST(struct piece) macros;
 };
 
@@ -26,7 +27,7 @@ static bool holds(struct str s, const char *part) { return str_find(s, str_from(
 
 /* ---- reading ---- */
 
-/* Comments become blanks; strings that hold slashes stay. */
+/* Replaces comments by blanks, but not inside strings. */
 static struct str without_comments(struct arena *a, struct str text) {
   struct buf b = BUF(a);
   for (size_t i = 0, end; i < text.n; i = end) {
@@ -46,7 +47,7 @@ static struct str without_comments(struct arena *a, struct str text) {
   return buf_str(&b);
 }
 
-/* The name before the first bracket. */
+/* The name before the first parenthesis. */
 static struct str name_of(struct str signature) {
   size_t end = str_find(signature, STR("("), 0), at;
   if (end == SIZE_MAX)
@@ -60,7 +61,7 @@ static bool adds_to_another(const struct piece *f) {
   return holds(f->signature, "struct sql ") || holds(f->signature, "struct statement ");
 }
 
-/* "#define NAME ..." from its beginning; how long it is. */
+/* Adds the "#define NAME ..." at `at`; returns its end. */
 static size_t add_macro(struct sources *s, struct str file, struct str text, size_t at) {
   size_t end = at, name = at + sizeof("#define ") - 1, name_end = name;
   while (end < text.n && (text.p[end] != '\n' || text.p[end - 1] == '\\'))
@@ -73,7 +74,7 @@ static size_t add_macro(struct sources *s, struct str file, struct str text, siz
   return end;
 }
 
-/* From a line that begins in its first column: a function when its bracket opens before a line ends with ';'. */
+/* Reads a definition that begins in the first column; it is a function if '{' comes before ';'. Returns its end. */
 static size_t add_function(struct sources *s, struct str file, struct str text, size_t at) {
   size_t brace = str_find(text, STR("{"), at), semicolon = str_find(text, STR(";"), at);
   if (brace == SIZE_MAX || semicolon < brace)
@@ -123,9 +124,9 @@ struct sources *sources_read(struct arena *a, const char *folder) {
   return s;
 }
 
-/* ---- putting together ---- */
+/* ---- assembling statements ---- */
 
-/* The one of the same file, else one that others see. */
+/* Prefers the definition in the same file to a visible one of another file. */
 static const struct piece *find(const struct piece *list, size_t n, struct str name, struct str file) {
   const struct piece *found = NULL;
   for (size_t i = 0; i < n; i++) {
@@ -147,7 +148,7 @@ static bool begins_statement(struct str text) {
   return str_starts(text, STR("/* all teams: ")) && holds(text, "*/");
 }
 
-/* What printf() would fill in is a number or a name; where a table is named, that of a table with a team. */
+/* Replaces each conversion of printf() by a number or a name; after FROM and INTO, by a table that has teams. */
 static void add_text(struct buf *out, struct str text) {
   for (size_t i = 0; i < text.n; i++) {
     if (text.p[i] == '\\') {
@@ -181,7 +182,8 @@ static size_t bracket_end(struct str body, size_t open) {
 
 static void render(struct sources *s, struct str file, struct str body, bool names_too, int depth, struct buf *out);
 
-/* A call: what it is given, then what it adds. Of a format only the format counts. */
+/* Adds the strings in the arguments, then those of the called function. Only the format string of a printf-like call
+ * counts. */
 static void render_call(struct sources *s, struct str file, struct str name, struct str args, int depth,
                         struct buf *out) {
   static const char *const binding[] = {"sql_text", "sql_int", "sql_real", "sql_time", "sql_ids"};
@@ -199,14 +201,15 @@ static void render_call(struct sources *s, struct str file, struct str name, str
     render(s, f->file, f->body, true, depth + 1, out);
 }
 
-/* What a string follows: another one, which it goes on with; or ':', and then it is the other of two. */
+/* The last character before a string: '"' if it continues another string, ':' if it is the second of two alternatives.
+ */
 static char before(struct str body, size_t at) {
   while (at > 0 && ascii_space(body.p[at - 1]))
     at--;
   return at > 0 ? body.p[at - 1] : 0;
 }
 
-/* Whether the statement that is being put together waits for a query in brackets, or has only its mark so far. */
+/* True inside parentheses, where a subquery may follow, or after the leading comment of a statement. */
 static bool is_open(const struct buf *out) {
   int depth = 0;
   size_t i = out->n;
@@ -224,7 +227,7 @@ static void render_text(struct str body, size_t at, struct str text, bool names_
   add_text(out, text);
 }
 
-/* The texts in their order; names_too: also those that are a word alone, which arguments are as a rule. */
+/* Adds the strings of a body in order; without names_too it skips single words, which are usually arguments. */
 static void render(struct sources *s, struct str file, struct str body, bool names_too, int depth, struct buf *out) {
   for (size_t i = 0, end; i < body.n; i = end) {
     end = i + 1;

@@ -1,8 +1,8 @@
-/* sources.h: the SQL in the program's sources, put together as far as it can be read there: for code that no test runs.
+/* sources.h: extracts the SQL statements of the program's sources, so that code without tests is checked, too.
  *
- * A statement is what the texts of a function say in their order, with those of the functions that it lets add to it
- * (they take or return a struct sql), and with a ? for each bound value. It begins where a text begins with a verb of
- * SQL. */
+ * A statement consists of the strings of a function in order, including those of called functions that append to it
+ * (they take or return a struct sql), with a ? for each bound value. A string that begins with an SQL verb starts a new
+ * statement. */
 #pragma once
 
 #include "base/buf.h"
@@ -16,8 +16,8 @@ struct source_statements {
 };
 
 struct sources;
-/* Reads the sources below a folder, at any depth. */
+/* Reads the sources below a folder, recursively. */
 struct sources *sources_read(struct arena *a, const char *folder);
-/* One file more, from memory. */
+/* Adds a file from memory. */
 void sources_add(struct sources *s, const char *file, const char *text);
 void sources_statements(struct sources *s, struct source_statements *ret_list);

@@ -1,4 +1,4 @@
-/* test_backup_postgres.c: backup names of a server store, and what others see during a restore. */
+/* test_backup_postgres.c: backup names of a server store, and reads by other connections during a restore. */
 #include "store/postgres/backup.h"
 
 #include "store/store.h"
@@ -56,7 +56,7 @@ static int64_t events(struct direct *db) { return direct_number(db, "SELECT coun
 
 /* A restore neither waits for readers with an older snapshot nor shows them empty tables; other contents of the
  * database are kept. */
-TEST(a_restore_is_seen_as_a_whole_or_not_at_all, .only = TEST_ON_POSTGRES) {
+TEST(a_restore_is_atomic_for_readers, .only = TEST_ON_POSTGRES) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);
   struct arena a;

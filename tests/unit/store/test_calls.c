@@ -143,7 +143,7 @@ TEST(pruning_keeps_thirty_days_and_the_last_hundred_thousand) {
            &f.err);
   CHECK_OK(calls_prune(f.store, STR("default"), now, &f.err), &f.err);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call"), 100000);
-  /* The last of them: 11 to 100010, which 00100011 to 00200010 stand for. */
+  /* The newest remain: calls 11 to 100010, with event ids 00100011 to 00200010. */
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '0010000_-0000%'"), 0);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '0010001_-0000%'"), 9);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '002_____-0000%'"), 11);

@@ -41,7 +41,7 @@ TEST(recording_a_read_never_waits_for_a_writer) {
   fixture_close(&f);
 }
 
-TEST(what_is_read_for_too_long_is_dropped_not_kept_for_ever) {
+TEST(reads_beyond_a_full_queue_are_dropped) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
@@ -91,7 +91,7 @@ TEST(a_backup_ends_while_others_write, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-TEST(an_unfinished_backup_is_not_in_the_way_of_the_next, .only = TEST_ON_SQLITE) {
+TEST(an_unfinished_backup_does_not_block_the_next, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   const char *path = path_join(NULL, "copy.db");
   file_write(path_join(NULL, "copy.db.part"), STR("left behind"));
@@ -101,7 +101,7 @@ TEST(an_unfinished_backup_is_not_in_the_way_of_the_next, .only = TEST_ON_SQLITE)
 }
 
 /* A backup has no side files and another journal mode; used as a store, it allows concurrent readers and writers. */
-TEST(a_backup_in_the_place_of_a_store_becomes_one, .only = TEST_ON_SQLITE) {
+TEST(a_backup_can_be_used_as_a_store, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   CHECK_OK(store_copy_to(f.store, path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
   struct store *st = fixture_open("copy.db");
@@ -116,7 +116,7 @@ TEST(a_backup_in_the_place_of_a_store_becomes_one, .only = TEST_ON_SQLITE) {
 
 /* ---- rollback ---- */
 
-TEST(a_mark_takes_back_only_what_came_after_it) {
+TEST(a_savepoint_rolls_back_only_later_changes) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("kept"), NULL);
@@ -150,7 +150,7 @@ static int64_t nearest(struct fixture *f, const int8_t *vector) {
 }
 
 /* The cache uses versions, and a rolled-back version number is used again for other vectors. */
-TEST(vectors_that_were_rolled_back_are_not_remembered) {
+TEST(rolled_back_vectors_are_not_cached) {
   struct fixture f = fixture_new();
   int8_t first[DIMS] = {0}, second[DIMS] = {0};
   memset(first, 8, DIMS / 2);
@@ -196,7 +196,7 @@ static void jump_out_of_a_query(struct fixture *f) {
 }
 
 /* Queries begun inside the boundary are ended; those begun before it continue. */
-TEST(a_boundary_ends_what_was_begun_behind_it) {
+TEST(a_boundary_ends_queries_begun_inside_it) {
   struct fixture f = fixture_new();
   struct db *db = store_db(f.store);
   struct txn txn = fixture_begin(&f);

@@ -51,7 +51,7 @@ TEST(a_vector_is_found_by_all_that_makes_it) {
   fixture_close(&f);
 }
 
-TEST(a_use_is_noted_once_a_day) {
+TEST(a_use_is_recorded_once_a_day) {
   struct fixture f = fixture_new();
   struct vec_model m = {STR("red"), STR("m"), DIMS};
   bool stale;
@@ -63,7 +63,7 @@ TEST(a_use_is_noted_once_a_day) {
   fixture_close(&f);
 }
 
-TEST(what_was_not_used_for_longest_goes_first) {
+TEST(the_least_recently_used_is_evicted_first) {
   struct fixture f = fixture_new();
   struct vec_model m = {STR("red"), STR("m"), DIMS}, other = {STR("blue"), STR("m"), DIMS};
   put(&f, &m, "oldest", start - 5);
@@ -88,7 +88,7 @@ TEST(what_was_not_used_for_longest_goes_first) {
   fixture_close(&f);
 }
 
-TEST(a_memory_takes_its_texts_with_it) {
+TEST(deleting_a_memory_deletes_its_cached_texts) {
   struct fixture f = fixture_new();
   struct vec_model m = {STR("default"), STR("m"), DIMS}, question = {STR("default"), STR("m?"), DIMS};
   struct txn txn = fixture_begin(&f);

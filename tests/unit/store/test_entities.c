@@ -36,7 +36,7 @@ static struct fixture with_texts(struct txn *txn) {
   return f;
 }
 
-TEST(an_ordinary_question_names_nothing) {
+TEST(an_ordinary_query_has_no_entities) {
   struct txn txn;
   struct fixture f = with_texts(&txn);
   fixture_commit(&f, &txn);
@@ -85,7 +85,7 @@ TEST(labels_keys_and_quoted_strings_are_found) {
 }
 
 /* More matching entities rank higher; scope and filters apply. */
-TEST(the_sum_of_things_ranks_and_scope_holds) {
+TEST(more_entities_rank_higher_and_scope_applies) {
   struct txn txn;
   struct fixture f = with_texts(&txn);
   fixture_fact(&f, &txn, STR(""), STR("walrus and proxy"), NULL);

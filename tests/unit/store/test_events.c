@@ -117,7 +117,7 @@ TEST(a_purge_empties_the_searches_that_found_the_memory) {
     struct direct *d = searched_store(&f, "[1,1]", shares[i]);
     test_note("one of %d", shares[i]);
     int64_t events = purge_first(&f);
-    CHECK_INT(events, 1 + SEARCHES / shares[i]); /* with that of the write */
+    CHECK_INT(events, 1 + SEARCHES / shares[i]); /* including the event of the write */
     CHECK_INT(direct_number(d, "SELECT count(*) FROM event WHERE action = 'memory:search' AND purged = 1"
                                " AND detail IS NULL"),
               SEARCHES / shares[i]);
@@ -146,7 +146,7 @@ TEST(a_purge_reads_only_the_searches_that_found_the_memory, .only = TEST_ON_SQLI
   fixture_close(&f);
 }
 
-/* The results that repeated calls get, too. */
+/* Also the stored results of idempotent calls. */
 TEST(a_purge_goes_through_remembered_results_in_pages) {
   struct fixture f;
   struct direct *d = searched_store(&f, "falcon", SEARCHES);

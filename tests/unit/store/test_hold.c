@@ -54,7 +54,7 @@ static struct memory draft(int i) {
   return m;
 }
 
-/* Every row of a memory, and what the full-text index finds. */
+/* Every row of a memory, and its hits in the full-text index. */
 static struct str dump(struct store *st) {
   const char *const queries[] = {
       "SELECT * FROM memory ORDER BY id",

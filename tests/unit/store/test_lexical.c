@@ -52,7 +52,7 @@ static double best_score(struct fixture *f, struct store *st) {
 }
 
 /* Lengths are cached between searches; a new handle has none. */
-TEST(a_text_that_became_longer_scores_by_its_new_length, .only = TEST_ON_SQLITE) {
+TEST(a_changed_text_scores_by_its_new_length, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("the proxy listens"), NULL);
@@ -256,7 +256,7 @@ static bool holds(size_t word, size_t i) {
 }
 
 /* The weight of a word depends on its frequency, not on where its texts are stored. */
-TEST(a_word_is_as_rare_wherever_its_texts_lie, .seconds = 120, .slow = true) {
+TEST(a_word_weighs_the_same_wherever_its_texts_are, .seconds = 120, .slow = true) {
   static const char *const words[] = {"lantern", "harvest", "granite", "copper", "walnut", "ember"};
   size_t rows[ARRAY_LEN(words)] = {0};
   struct fixture f = fixture_new();
@@ -337,7 +337,7 @@ static void same_hits(const struct lexical_hits *got, const struct lexical_hits 
   }
 }
 
-TEST(pruning_leaves_the_best_as_they_are, .seconds = 60, .slow = true) {
+TEST(pruning_does_not_change_the_best_hits, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.all_projects = true;
@@ -361,7 +361,7 @@ TEST(pruning_leaves_the_best_as_they_are, .seconds = 60, .slow = true) {
 }
 
 /* The same texts, written one by one and in other batches, give the same answers. */
-TEST(answers_do_not_depend_on_how_texts_came, .seconds = 60, .slow = true) {
+TEST(answers_do_not_depend_on_the_order_of_writes, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.all_projects = true;
@@ -394,7 +394,7 @@ TEST(a_small_project_in_a_large_store_loses_nothing, .seconds = 60, .slow = true
 }
 
 /* A project of several hundred memories is restricted inside the index. */
-TEST(a_project_of_a_seventh_of_the_store_is_searched_alone, .seconds = 60, .slow = true) {
+TEST(a_project_of_a_seventh_of_the_store_is_restricted_in_the_index, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 7);
   struct filter any = {0};
@@ -411,7 +411,7 @@ TEST(a_project_of_a_seventh_of_the_store_is_searched_alone, .seconds = 60, .slow
   fixture_close(&f);
 }
 
-TEST(filters_that_let_little_through_lose_nothing, .seconds = 60, .slow = true) {
+TEST(narrow_filters_lose_nothing, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.all_projects = true;
@@ -449,7 +449,7 @@ static void damage(const char *sql) {
   "UPDATE chunk_fts_data SET block = CAST(replace(hex(zeroblob(length(block) / 2)), '0', '~') AS BLOB) WHERE id > 10"
 
 /* With any damage, search reports it and continues, the check finds it, and a rebuild repairs it. */
-TEST(a_damaged_index_is_said_and_mended, .only = TEST_ON_SQLITE) {
+TEST(a_damaged_index_is_reported_and_repaired, .only = TEST_ON_SQLITE) {
   static const char *const damages[] = {
       "UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10",
       GARBAGE,

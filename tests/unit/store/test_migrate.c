@@ -125,7 +125,7 @@ TEST(only_the_newest_backups_are_kept, .only = TEST_ON_SQLITE) {
   store_close(&st);
 }
 
-TEST(a_schema_that_nobody_has_written_is_damage, .only = TEST_ON_SQLITE) {
+TEST(an_unknown_schema_is_reported_as_damage, .only = TEST_ON_SQLITE) {
   static const char *const versions[] = {"-1", "-2147483648"};
   const char *path = path_join(NULL, "odd.db");
   struct store *st = NULL;
@@ -173,7 +173,7 @@ TEST(a_database_of_another_program_is_refused, .only = TEST_ON_SQLITE) {
   arena_release(&a);
 }
 
-TEST(a_file_that_is_no_database_is_refused, .only = TEST_ON_SQLITE) {
+TEST(a_file_that_is_not_a_database_is_refused, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "notes.txt");
   file_write(path, STR("Dear diary, this is certainly not an SQLite database file.\n"));
   struct store *st = NULL;
@@ -256,7 +256,7 @@ TEST(a_store_with_all_types_is_opened_without_writing) {
   direct_close(d);
 }
 
-TEST(a_missing_type_keeps_nobody_from_reading) {
+TEST(a_missing_type_does_not_block_readers) {
   struct direct *d = without_ideas(test_store("store.db"));
   struct store_options o = {.path = test_store("store.db"), .read_only = true, .now = 1763200000000};
   struct store *st = NULL;
@@ -303,7 +303,7 @@ TEST(several_processes_add_one_type) {
   direct_close(d);
 }
 
-TEST(a_role_that_may_not_add_types_is_told_so_when_it_needs_one, .only = TEST_ON_POSTGRES) {
+TEST(a_role_without_rights_gets_an_error_when_it_needs_a_new_type, .only = TEST_ON_POSTGRES) {
   struct direct *d = without_ideas(test_store("store.db"));
   direct_do(d, "DO $$ BEGIN EXECUTE format('REVOKE INSERT ON memory_type FROM %I', current_user); END $$");
   struct fixture f = fixture_new();
@@ -346,7 +346,7 @@ static bool list_in(struct arena *own, struct store *st) {
   return true;
 }
 
-TEST(a_list_of_backups_without_memory_leaves_no_folder_open, .only = TEST_ON_SQLITE) {
+TEST(listing_backups_out_of_memory_leaves_no_folder_open, .only = TEST_ON_SQLITE) {
   enum { FILES = 200 }; /* more names than fit into an arena block */
   struct store *st = NULL;
   struct error err;

@@ -51,7 +51,7 @@ TEST(several_processes_create_one_store, .only = TEST_ON_POSTGRES) {
   CHECK_INT(number(path, "SELECT count(*) FROM cairn.meta WHERE name = 'epoch'"), 1);
 }
 
-TEST(tables_of_other_programs_are_left_alone, .only = TEST_ON_POSTGRES) {
+TEST(tables_of_other_programs_are_not_touched, .only = TEST_ON_POSTGRES) {
   const char *path = test_store_new("shared.db");
   struct store *st = NULL;
   struct error err;

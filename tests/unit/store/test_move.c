@@ -56,7 +56,7 @@ TEST(every_table_and_column_is_in_the_list) {
     columns++;
   }
   CHECK_OK(rows_end(&r), &f.err);
-  /* And nothing is in the list that is not in the schema. */
+  /* Nothing in the list is missing from the schema. */
   for (const struct store_table *t = store_tables; t->name; t++)
     expected += t->way == TABLE_VECTORS ? 0 : table_columns(t);
   CHECK_INT(columns, expected);

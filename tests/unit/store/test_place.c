@@ -27,7 +27,7 @@ TEST(an_address_is_shown_without_its_password) {
   CHECK_STR(public_of("postgresql://[::1]:5433/cairn"), "postgresql://[::1]:5433/cairn");
 }
 
-TEST(nor_with_one_among_its_parameters) {
+TEST(an_address_is_shown_without_a_password_parameter) {
   CHECK_STR(public_of("postgresql://h/d?user=ann&password=secret&sslmode=require"),
             "postgresql://h/d?user=ann&sslmode=require");
   CHECK_STR(public_of("postgresql://h/d?password=secret"), "postgresql://h/d");
@@ -37,7 +37,7 @@ TEST(nor_with_one_among_its_parameters) {
 }
 
 /* If '@' or '/' is not escaped as %40 or %2F, no part of the password may appear in a log. */
-TEST(a_password_with_special_characters_does_not_show_through) {
+TEST(a_password_with_special_characters_is_hidden) {
   static const char *const bad[] = {"postgresql://ann:se@cret@h/d",   "postgresql://ann:se/cret@h/d",
                                     "postgresql://ann:se?cret@h/d",   "postgresql://ann:se:cret@h/d",
                                     "postgresql://ann:se/c?r@et@h/d", "postgresql://ann:se#cret@h/d"};
@@ -45,7 +45,7 @@ TEST(a_password_with_special_characters_does_not_show_through) {
     CHECK_STR(public_of(bad[i]), "postgresql://ann@h/d");
 }
 
-TEST(an_address_whose_password_was_not_written_as_it_should_be_is_known) {
+TEST(an_unescaped_password_is_detected) {
   CHECK(place_is_broken("postgresql://ann:se/cret@h/d"));
   CHECK(place_is_broken("postgresql://ann:/cret@h/d"));
   CHECK(place_is_broken("postgresql://ann:se?cret@h/d"));

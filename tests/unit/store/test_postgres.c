@@ -221,7 +221,7 @@ TEST(statements_that_the_server_forgot_are_prepared_again, .only = TEST_ON_POSTG
   db_close(&other);
 }
 
-TEST(what_only_reads_is_told_from_what_writes, .only = TEST_ON_POSTGRES) {
+TEST(reads_and_writes_are_distinguished, .only = TEST_ON_POSTGRES) {
   CHECK(pg_only_reads("SELECT 'insert' FROM t -- delete"));
   CHECK(pg_only_reads("  with x AS (SELECT 1) SELECT updated_at FROM x"));
   CHECK(!pg_only_reads("WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x"));
@@ -233,7 +233,7 @@ TEST(what_only_reads_is_told_from_what_writes, .only = TEST_ON_POSTGRES) {
 
 /* ---- transactions ---- */
 
-TEST(marks_take_back_what_went_wrong_behind_them, .only = TEST_ON_POSTGRES) {
+TEST(savepoints_roll_back_later_errors, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -257,7 +257,7 @@ TEST(marks_take_back_what_went_wrong_behind_them, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-TEST(a_mark_does_not_heal_what_went_wrong_before_it, .only = TEST_ON_POSTGRES) {
+TEST(a_savepoint_does_not_undo_an_earlier_error, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -336,7 +336,7 @@ TEST(a_snapshot_is_one_state, .only = TEST_ON_POSTGRES) {
   db_close(&two);
 }
 
-TEST(what_is_never_asked_for_does_not_pile_up, .only = TEST_ON_POSTGRES) {
+TEST(unused_snapshots_and_savepoints_do_not_accumulate, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   bool alone;
@@ -355,7 +355,7 @@ TEST(what_is_never_asked_for_does_not_pile_up, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-TEST(a_serialisation_failure_may_be_tried_again, .only = TEST_ON_POSTGRES) {
+TEST(a_serialisation_failure_can_be_retried, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   CHECK_STATUS(db_exec(db, &err, "DO $$BEGIN RAISE EXCEPTION 'later' USING ERRCODE = '40001'; END$$", NULL),
@@ -413,7 +413,7 @@ TEST(a_statement_has_a_time_limit, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-TEST(what_is_opened_for_reading_is_not_written, .only = TEST_ON_POSTGRES) {
+TEST(a_read_only_connection_cannot_write, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   db_close(&db);
@@ -463,7 +463,7 @@ TEST(a_script_may_hold_its_own_transaction, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-TEST(a_stamp_never_says_that_nothing_has_changed, .only = TEST_ON_POSTGRES) {
+TEST(a_stamp_always_reports_a_change, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   struct db_stamp a, b;
@@ -490,7 +490,7 @@ static enum status one_round(struct db *db, int64_t n, struct error *err) {
   return s == STATUS_OK ? db_commit(db, err) : s;
 }
 
-TEST(without_memory_a_call_fails_and_the_next_one_works, .only = TEST_ON_POSTGRES) {
+TEST(a_call_out_of_memory_fails_and_the_next_one_works, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   int64_t done = 0, n = 1;

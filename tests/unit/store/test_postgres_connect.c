@@ -118,7 +118,7 @@ static enum status insert(struct db *db, int64_t n, struct error *err) {
   return db_exec(db, err, "INSERT INTO t VALUES (?1)", "i", n);
 }
 
-TEST(a_connection_lost_between_statements_is_made_anew, .only = TEST_ON_POSTGRES) {
+TEST(a_connection_lost_between_statements_is_reopened, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table(), *other = pg_again();
   struct error err;
   bool alone, news;
@@ -151,7 +151,7 @@ TEST(a_connection_lost_between_statements_is_made_anew, .only = TEST_ON_POSTGRES
   db_close(&other);
 }
 
-TEST(a_query_that_was_cut_off_is_asked_again, .only = TEST_ON_POSTGRES) {
+TEST(an_interrupted_query_is_retried, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table(), *other = pg_again();
   struct error err;
   int64_t pid = pid_of(db);
@@ -184,7 +184,7 @@ TEST(a_transaction_is_lost_with_its_connection, .only = TEST_ON_POSTGRES) {
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
   end_backend(other, pid_of(db));
-  CHECK_STATUS(db_commit(db, &err), STATUS_LOST); /* reports the loss itself */
+  CHECK_STATUS(db_commit(db, &err), STATUS_LOST); /* the commit reports the loss */
   db_rollback(db);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 0);
   db_close(&db);
@@ -230,7 +230,7 @@ TEST(a_commit_that_never_arrived_is_lost, .only = TEST_ON_POSTGRES) {
   db_close(&direct);
 }
 
-TEST(a_commit_whose_answer_was_lost_is_found_to_be_done, .only = TEST_ON_POSTGRES) {
+TEST(a_commit_with_a_lost_answer_is_verified, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;
@@ -246,7 +246,7 @@ TEST(a_commit_whose_answer_was_lost_is_found_to_be_done, .only = TEST_ON_POSTGRE
   db_close(&direct);
 }
 
-TEST(a_commit_that_nobody_can_ask_about_is_called_unknown, .seconds = 60, .only = TEST_ON_POSTGRES) {
+TEST(a_commit_that_cannot_be_verified_is_unknown, .seconds = 60, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;
@@ -264,7 +264,7 @@ TEST(a_commit_that_nobody_can_ask_about_is_called_unknown, .seconds = 60, .only 
   db_close(&direct);
 }
 
-TEST(a_write_alone_whose_answer_was_lost_is_not_repeated, .only = TEST_ON_POSTGRES) {
+TEST(a_single_write_with_a_lost_answer_is_not_repeated, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;

@@ -118,7 +118,7 @@ TEST(nothing_stays_on_a_pooled_connection, .seconds = SECONDS, .only = TEST_ON_P
 }
 
 /* No reliance on session state: statement names, LISTEN, timeouts, reconnects. */
-TEST(a_pooler_that_changes_sessions_is_worked_with, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
+TEST(a_pooler_may_change_sessions, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 2);
   struct db *red = of_team(port, "o'br\\ien"), *blue = of_team(port, "blue");
   struct error err;
@@ -163,7 +163,7 @@ static enum status one_round(struct db *db, int64_t n, struct error *err) {
 }
 
 /* Aborted queued statements do not become part of the next transaction. */
-TEST(without_memory_a_call_through_a_pooler_fails_alone, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
+TEST(a_pooled_call_out_of_memory_does_not_affect_others, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 1);
   struct db *red = of_team(port, "red"), *blue = of_team(port, "blue");
   struct error err;

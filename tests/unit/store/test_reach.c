@@ -71,7 +71,7 @@ static struct reach projects(const struct str *names, size_t n) {
   return (struct reach){.role = ROLE_PROJECT, .projects = names, .project_count = n};
 }
 
-TEST(what_a_reach_holds) {
+TEST(contents_of_a_reach) {
   struct str alpha = STR("alpha");
   struct reach all = {0}, none = {.role = ROLE_SKILL}, one = projects(&alpha, 1);
   CHECK(reach_can_read(&all, STR("beta")) && reach_owns(&all, STR("")));
@@ -83,7 +83,7 @@ TEST(what_a_reach_holds) {
   CHECK(!reach_can_read(&one, STR("Alpha")) && !reach_can_read(&one, STR_NONE));
 }
 
-TEST(a_project_that_is_none_reaches_nothing) {
+TEST(an_invalid_project_has_no_access) {
   struct world w = begin();
   bind(&w, ROLE_PROJECT, "");
   CHECK(!finds(&w, &w.global) && !finds(&w, &w.own));
@@ -112,7 +112,7 @@ TEST(reads_end_where_the_reach_ends) {
 }
 
 /* If a statement lacks the scope, the rows themselves are checked. */
-TEST(rows_are_looked_at_behind_the_statement) {
+TEST(rows_are_checked_after_the_statement) {
   struct world w = begin();
   struct sql q = memory_select(&w.f.arena);
   struct memories list = {0};
@@ -192,7 +192,7 @@ static enum status count_event(void *arg, const struct event *e) {
   return STATUS_OK;
 }
 
-TEST(the_rest_is_the_administrators) {
+TEST(everything_else_is_for_administrators) {
   struct world w = begin();
   struct vault_entry entry;
   struct vault_entries entries = {0};
@@ -231,7 +231,7 @@ TEST(the_rest_is_the_administrators) {
 }
 
 /* Messages of the administrator's own transcripts are not global. */
-TEST(transcripts_are_read_where_they_were_made) {
+TEST(transcripts_are_read_only_in_their_project) {
   struct world w = begin();
   struct txn txn;
   struct error *err = &w.f.err;
@@ -319,7 +319,7 @@ TEST(several_projects_are_reached_and_no_other) {
   fixture_close(&w.f);
 }
 
-TEST(who_only_reads_begins_no_transaction) {
+TEST(a_read_only_reach_begins_no_transaction) {
   struct world w = begin();
   struct str alpha = STR("alpha");
   struct reach all = {.read_only = true}, one = projects(&alpha, 1);

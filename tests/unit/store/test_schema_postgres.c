@@ -134,7 +134,7 @@ static const char *table_at(struct direct *db, int64_t i, bool partitions) {
   return name.n ? arena_cstr(&memory, name) : NULL;
 }
 
-TEST(every_table_of_teams_stands_behind_the_wall, .only = TEST_ON_POSTGRES) {
+TEST(every_table_with_teams_has_row_level_security, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   CHECK_INT(direct_number(db, "SELECT count(*)" OF_TEAMS " AND NOT (c.relrowsecurity AND c.relforcerowsecurity)"), 0);
   CHECK_INT(direct_number(db,
@@ -231,7 +231,7 @@ TEST(words_and_vectors_are_counted, .only = TEST_ON_POSTGRES) {
   direct_close(db);
 }
 
-TEST(vectors_have_the_size_that_they_say, .only = TEST_ON_POSTGRES) {
+TEST(vectors_have_their_declared_size, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   fill(db, "a");
   CHECK(!direct_try(db, "INSERT INTO vec (team, model, chunk_id, dims, v) VALUES ('a', 'n', 1, 4, '[1,2,3]')"));
@@ -242,7 +242,7 @@ TEST(vectors_have_the_size_that_they_say, .only = TEST_ON_POSTGRES) {
 }
 
 /* Values of key columns must fit into the index: PostgreSQL allows 2,700 bytes. */
-TEST(long_texts_have_their_place, .only = TEST_ON_POSTGRES) {
+TEST(long_texts_fit, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   direct_do(db, for_team(FACT(1), "a"));
   direct_do(db, "INSERT INTO action_item (team, text, kind, source, created_at) SELECT 'a', string_agg("

@@ -123,7 +123,7 @@ TEST(rollback_ends_everything, .only = TEST_ON_SQLITE) {
   db_close(&db);
 }
 
-TEST(a_writer_waits_and_then_says_who_is_to_blame, .only = TEST_ON_SQLITE) {
+TEST(a_writer_waits_and_then_gets_a_clear_error, .only = TEST_ON_SQLITE) {
   struct db *one = scratch("w.db"), *two = scratch("w.db");
   struct error err;
   CHECK_OK(db_script(one, &err, "CREATE TABLE t (a)"), &err);

@@ -1,4 +1,4 @@
-/* test_statement_check.c: the check of statements, and with it every statement in the sources. */
+/* test_statement_check.c: the check that statements are bound to a team, applied to every statement in the sources. */
 #include "program/statement_check.h"
 
 #include "fixture.h"
@@ -16,7 +16,7 @@ static bool is_bound(const char *sql, enum db_engine engine) {
   return !why.p;
 }
 
-/* ---- the reader ---- */
+/* ---- the check ---- */
 
 TEST(a_statement_is_bound_if_all_its_tables_are) {
   static const char *const bound[] = {
@@ -87,13 +87,13 @@ TEST(in_a_file_a_join_by_id_binds) {
   CHECK(!is_bound("SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id", DB_SQLITE));
 }
 
-TEST(a_mark_is_for_what_needs_one) {
+TEST(only_unbound_statements_may_have_the_comment) {
   CHECK(is_bound("/* all teams: doctor */ SELECT count(*) FROM memory", DB_SQLITE));
   CHECK(!is_bound("/* all teams: doctor */ SELECT count(*) FROM memory WHERE team = ?1", DB_SQLITE));
   CHECK(!is_bound("SELECT count(*) FROM memory /* all teams: doctor */", DB_SQLITE));
 }
 
-/* Whatever the schema has a team in. */
+/* Tables come from the schema, so new ones are covered. */
 TEST(every_table_with_a_team_is_known) {
   struct store *st = fixture_open("a.db");
   struct direct *d = direct_open(test_store("a.db"));
@@ -114,8 +114,8 @@ TEST(every_table_with_a_team_is_known) {
 
 /* ---- the sources ---- */
 
-/* Statements that are put together from what only runs know; CAIRN_CHECK_STATEMENTS looks at them there. Each must be
- * one that the reader cannot settle: the list does not grow old. */
+/* Statements built from values known only at run time; CAIRN_CHECK_STATEMENTS checks them there. The test fails if an
+ * entry is no longer needed. */
 static const struct {
   const char *function, *why;
 } assembled[] = {
@@ -133,7 +133,7 @@ static enum db_engine engine_of(struct str file) {
   for (size_t i = 0; i < ARRAY_LEN(of_files); i++)
     if (str_find(file, str_from(of_files[i]), 0) != SIZE_MAX)
       return DB_SQLITE;
-  return DB_POSTGRES; /* the stricter one, for what is shared */
+  return DB_POSTGRES; /* shared files: the stricter engine */
 }
 
 static bool is_assembled(struct str function, bool *used) {
@@ -169,10 +169,10 @@ TEST(no_statement_of_the_sources_lacks_its_team) {
     if (!used[i])
       FAIL("%s needs no exception any more", assembled[i].function);
   sources_statements(s, &list);
-  CHECK(list.n > 300); /* or the reader has lost its way */
+  CHECK(list.n > 300); /* otherwise the extraction is broken */
 }
 
-/* The same, with one function more. */
+/* Returns whether the check reports a function with this source. */
 static bool is_found(const char *function) {
   bool used[ARRAY_LEN(assembled)] = {0};
   struct sources *s = sources_read(&arena, CAIRN_SOURCE_DIR "/include");

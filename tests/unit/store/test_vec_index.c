@@ -62,7 +62,7 @@ TEST(an_index_has_one_state_and_a_state_one_index) {
   CHECK_STR(rows.of[VEC_ACTIVE].model, "c");
   CHECK_STR(rows.of[VEC_PREVIOUS].model, "a");
   CHECK(!rows.of[VEC_BUILDING].model.p);
-  set(&f, "a", VEC_BUILDING); /* the previous one is built further */
+  set(&f, "a", VEC_BUILDING); /* resumes building the previous one */
   rows = indexes(&f);
   CHECK_STR(rows.of[VEC_BUILDING].model, "a");
   CHECK(!rows.of[VEC_PREVIOUS].model.p);
@@ -83,7 +83,7 @@ TEST(an_active_index_without_vectors_is_none) {
   fixture_close(&f);
 }
 
-TEST(vectors_without_an_index_go_and_others_stay) {
+TEST(only_vectors_without_an_index_are_removed) {
   struct fixture f = fixture_new();
   int64_t chunk = fact(&f, "one", ARGS("a", "b"));
   fact(&f, "two", ARGS("b"));
@@ -107,7 +107,7 @@ TEST(vectors_without_an_index_go_and_others_stay) {
   fixture_close(&f);
 }
 
-TEST(the_last_chunk_is_the_teams_own) {
+TEST(the_last_chunk_is_counted_per_team) {
   struct fixture f = fixture_new();
   int64_t last;
   CHECK_OK(chunk_last_id(f.store, STR("default"), &last, &f.err), &f.err);

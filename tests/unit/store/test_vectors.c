@@ -258,7 +258,7 @@ TEST(a_rare_tag_in_a_large_store_is_found) {
   fixture_close(&f);
 }
 
-TEST(a_near_memory_of_the_own_project_is_a_candidate_in_a_crowd, .slow = true) {
+TEST(a_near_memory_of_the_own_project_is_found_among_many, .slow = true) {
   struct fixture f = fixture_new();
   int8_t query[DIMS], v[DIMS];
   int64_t best = 0, mine;
@@ -364,7 +364,7 @@ TEST(vectors_are_fetched_by_chunk) {
   fixture_close(&f);
 }
 
-TEST(an_index_is_dropped_in_portions_and_no_other) {
+TEST(only_the_dropped_index_is_removed_in_batches) {
   struct fixture f = fixture_new();
   static const struct vec_model second = {STR_INIT("default"), STR_INIT("other-model"), DIMS};
   int8_t v[DIMS];
@@ -419,7 +419,7 @@ static struct fixture three_blocks(int8_t (*all)[DIMS]) {
   return f;
 }
 
-/* Nearest chunk as seen by a new handle, and what it skipped. */
+/* Nearest chunk as seen by a new handle, and the number of vectors that it skipped. */
 static int64_t nearest(struct fixture *f, const int8_t *query, struct vec_health *health) {
   struct store *st = fixture_open("store.db");
   struct vec_hits hits = {0};
@@ -469,7 +469,7 @@ TEST(sound_blocks_are_healthy, .only = TEST_ON_SQLITE) {
 }
 
 /* Overwrites bytes in the head of block 2: an id in place 5, and bits in place 6. */
-TEST(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors, .only = TEST_ON_SQLITE) {
+TEST(damaged_places_of_a_head_are_skipped_and_repaired, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f,
@@ -493,7 +493,7 @@ TEST(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors, .only = 
   fixture_close(&f);
 }
 
-TEST(a_head_of_the_wrong_size_is_left_out_and_mended, .only = TEST_ON_SQLITE) {
+TEST(a_head_of_the_wrong_size_is_skipped_and_repaired, .only = TEST_ON_SQLITE) {
   static const char *const ways[] = {
       "UPDATE vec_head SET places = substr(places, 1, 1000) WHERE block = 1",
       "UPDATE vec_head SET places = CAST(places || x'00' AS BLOB) WHERE block = 1",
@@ -517,7 +517,7 @@ TEST(a_head_of_the_wrong_size_is_left_out_and_mended, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-TEST(a_damaged_vector_is_left_out_and_dropped, .only = TEST_ON_SQLITE) {
+TEST(a_damaged_vector_is_skipped_and_dropped, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f, "UPDATE vec_slot SET vector = CAST(substr(vector, 1, 100) || x'5a5a5a' || substr(vector, 104) AS BLOB) "
@@ -579,7 +579,7 @@ TEST(an_impossible_number_of_used_places, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-TEST(a_damaged_centre_is_told_and_replaced, .only = TEST_ON_SQLITE) {
+TEST(a_damaged_centre_is_reported_and_replaced, .only = TEST_ON_SQLITE) {
   static const char *const ways[] = {
       "UPDATE vec_centre SET centre = x'00'",
       "UPDATE vec_centre SET centre = randomblob(260)",
@@ -599,7 +599,7 @@ TEST(a_damaged_centre_is_told_and_replaced, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-TEST(dimensions_that_cannot_be_true_cost_the_block, .only = TEST_ON_SQLITE) {
+TEST(impossible_dimensions_drop_the_block, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f, "PRAGMA ignore_check_constraints = ON; UPDATE vec_block SET dims = 100000 WHERE id = 2");
@@ -613,7 +613,7 @@ TEST(dimensions_that_cannot_be_true_cost_the_block, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-TEST(a_vector_at_a_wrong_place_is_found_and_mended, .only = TEST_ON_SQLITE) {
+TEST(a_vector_at_a_wrong_place_is_found_and_repaired, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   int8_t v[DIMS];
   int64_t chunk, n, done, total;
@@ -630,7 +630,7 @@ TEST(a_vector_at_a_wrong_place_is_found_and_mended, .only = TEST_ON_SQLITE) {
   CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
   CHECK_INT(done, 1);
   CHECK_INT(search(&f, f.store, v, 1).n, 1);
-  damage(&f, "UPDATE vec_slot SET place = place + 5 * 1024"); /* where no block exists */
+  damage(&f, "UPDATE vec_slot SET place = place + 5 * 1024"); /* no such block */
   repair(&f);
   CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
   CHECK_INT(done, 0);

@@ -20,7 +20,7 @@ TEST(half_floats_are_read_as_int8) {
   CHECK_INT(v[0], 0);
 }
 
-TEST(what_is_no_vector_of_int8_is_refused) {
+TEST(invalid_int8_vectors_are_refused) {
   int8_t v[2];
   CHECK(!halfvec_read((struct str){"\0\1\0\0\x38\0", 6}, 1, v));       /* 0.5 */
   CHECK(!halfvec_read((struct str){"\0\1\0\0\x3e\0", 6}, 1, v));       /* 1.5 */

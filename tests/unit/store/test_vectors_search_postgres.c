@@ -103,7 +103,7 @@ TEST(nearly_all_of_the_nearest_are_found_with_their_exact_cosines) {
   fixture_close(&f);
 }
 
-TEST(a_narrow_filter_finds_its_own_and_similar_ones_alone) {
+TEST(narrow_filters_and_a_minimum_cosine_limit_a_search) {
   struct fixture f = fixture_new();
   make_centres();
   struct made *all = fill(&f, MANY);

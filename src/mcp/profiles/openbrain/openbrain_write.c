@@ -219,7 +219,7 @@ static enum status forget_ids(struct tool_run *run, yyjson_val *wanted, yyjson_m
     else
       json_add_str(run->doc, ids, arena_printf(run->arena, "%lld", (long long)yyjson_get_sint(id)));
   }
-  json_put_bool(run->doc, args, "confirm", true); /* that system does not ask, and undo restores them */
+  json_put_bool(run->doc, args, "confirm", true); /* Open Brain does not ask, and undo restores them */
   if (yyjson_mut_arr_size(ids))
     return tool_op(run, "forget", args, ret_result);
   *ret_result = yyjson_mut_obj(run->doc);
