@@ -6,7 +6,7 @@
 
 /* Adds a line of C after the first line of a source that begins with `anchor`. */
 static void insert(const char *file, const char *anchor, const char *line) {
-  const char *path = textf("src/%s", file);
+  const char *path = path_join(NULL, textf("src/%s", file));
   struct str text = file_read(path);
   size_t at = str_find(text, str_from(textf("\n%s", anchor)), 0);
   test_note("%s: %s", file, anchor);
@@ -16,7 +16,7 @@ static void insert(const char *file, const char *anchor, const char *line) {
 }
 
 static void add(const char *file, const char *text) {
-  const char *path = textf("src/%s", file);
+  const char *path = path_join(NULL, textf("src/%s", file));
   file_write(path, str_from(textf("%s%s\n", file_read(path).p, text)));
 }
 

@@ -152,13 +152,13 @@ TEST(unknown_paths_and_wrong_methods) {
   check_problem(SEND("POST", "/api/v1/ops/remember", "{}"), 404, ""); /* it has its own route */
   struct http_call *c = SEND("PUT", "/api/v1/memories");
   check_problem(c, 405, "");
-  CHECK_STR(answer_header(c, "Allow"), "GET, POST, HEAD, OPTIONS");
+  CHECK_STR(answer_header(c, "Allow"), "POST, GET, HEAD, OPTIONS");
   c = SEND("GET", "/api/v1/capture");
   check_problem(c, 405, "");
   CHECK_STR(answer_header(c, "Allow"), "POST, OPTIONS");
   c = SEND("OPTIONS", "/api/v1/search");
   CHECK_INT(c->status, 204);
-  CHECK_STR(answer_header(c, "Allow"), "GET, POST, HEAD, OPTIONS");
+  CHECK_STR(answer_header(c, "Allow"), "POST, GET, HEAD, OPTIONS");
 }
 
 TEST(the_root_says_where_the_document_is) {

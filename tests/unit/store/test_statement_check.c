@@ -124,7 +124,6 @@ static const struct {
     {"prune_candidates", "two statements grow side by side"},
     {"edges", "a macro puts in the names of its tables"},
     {"postgres_graph_all", "the same"},
-    {"widen", "several shapes of a statement grow from the same pieces"},
     {"write_rows", "the columns of a table are a list"},
 };
 
