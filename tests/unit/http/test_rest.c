@@ -158,7 +158,7 @@ TEST(unknown_paths_and_wrong_methods) {
   CHECK_STR(answer_header(c, "Allow"), "POST, OPTIONS");
   c = SEND("OPTIONS", "/api/v1/search");
   CHECK_INT(c->status, 204);
-  CHECK_STR(answer_header(c, "Allow"), "POST, GET, HEAD, OPTIONS");
+  CHECK_STR(answer_header(c, "Allow"), "GET, POST, HEAD, OPTIONS");
 }
 
 TEST(the_root_says_where_the_document_is) {
