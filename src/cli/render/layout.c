@@ -136,7 +136,7 @@ static size_t group_end(struct str t, size_t i) {
     if (depth == 0)
       return i;
   }
-  assert(!"a layout has an open bracket");
+  assert(false); /* layouts are constants with matching brackets */
   return t.n;
 }
 

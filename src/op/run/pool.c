@@ -63,17 +63,17 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
 /* Called with the lock, which it releases while it waits. serve_waiter() takes the waiter out of the queue before it
  * goes out of scope. */
 static struct engine *wait_for_engine(struct pool *pool) {
-  struct waiter w = {.next = NULL};
-  cond_init(&w.served_cond);
+  struct waiter waiter = {.next = NULL}, *w = &waiter;
+  cond_init(&w->served_cond);
   if (pool->first)
-    pool->last->next = &w;
+    pool->last->next = w;
   else
-    pool->first = &w;
-  pool->last = &w;
-  while (!w.is_served)
-    pthread_cond_wait(&w.served_cond, &pool->lock);
-  pthread_cond_destroy(&w.served_cond);
-  return w.engine;
+    pool->first = w;
+  pool->last = w;
+  while (!w->is_served)
+    pthread_cond_wait(&w->served_cond, &pool->lock);
+  pthread_cond_destroy(&w->served_cond);
+  return w->engine;
 }
 
 /* Called with the lock; false if no thread waits. */

@@ -60,7 +60,7 @@ enum status memory_collect(struct store *st, const struct sql *q, struct arena *
 static enum status find_one(struct store *st, struct arena *a, const struct sql *q, struct memory *ret_memory,
                             bool *ret_found, struct error *err) {
   struct rows r;
-  struct memory m;
+  struct memory m = {0};
   struct reach reach = store_reach(st);
   db_query_sql(st->db, &r, err, q);
   bool found = rows_next(&r);
