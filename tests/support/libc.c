@@ -23,9 +23,9 @@ static atomic_long shift;
 
 void libc_shift_time_of_day(long seconds) { atomic_store(&shift, seconds); }
 
-EXPORT int clock_gettime(clockid_t id, struct timespec *ret_time) {
-  int failed = (int)syscall(SYS_clock_gettime, id, ret_time);
-  if (!failed && id == CLOCK_REALTIME)
-    ret_time->tv_sec += atomic_load(&shift);
+EXPORT int clock_gettime(clockid_t clock_id, struct timespec *tp) {
+  int failed = (int)syscall(SYS_clock_gettime, clock_id, tp);
+  if (!failed && clock_id == CLOCK_REALTIME)
+    tp->tv_sec += atomic_load(&shift);
   return failed;
 }

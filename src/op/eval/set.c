@@ -1,6 +1,7 @@
 /* set.c: reads a retrieval test set: corpus, queries, judgements, groups. */
 #include "op/eval/set.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "op/transfer/import.h"
@@ -310,6 +311,7 @@ static enum status read_rel(struct reader *r, struct arena *scratch, struct str 
 static void keep_judged(struct reader *r, size_t limit) {
   struct eval_set *set = r->set;
   size_t n = 0;
+  assert(r->asked.n == set->queries.n);
   for (size_t i = 0; i < set->queries.n; i++) {
     if (!set->queries.v[i].rels.n) {
       set->unjudged++;

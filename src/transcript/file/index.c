@@ -322,7 +322,7 @@ enum status index_append(const struct transcripts *t, struct str session, struct
 enum status transcript_set_flushed(const struct transcripts *t, struct str session, bool answered, struct arena *a,
                                    struct error *err) {
   struct transcript_infos list = {0};
-  struct transcript_info now;
+  struct transcript_info now = {0};
   struct lock *own, *lock;
   TRY(transcript_find(t, session, a, &now, err)); /* creates no lock file if there is no such session */
   TRY(transcript_lock(t, session, a, &own, err));

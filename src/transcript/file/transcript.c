@@ -96,11 +96,11 @@ enum status transcript_sync_folder(const char *path, struct error *err) {
   return fs_sync_dir(path) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder '%s'", path);
 }
 
-void transcript_close_dir(void *arg) {
-  DIR **dir = arg;
-  if (*dir)
-    closedir(*dir);
-  *dir = NULL;
+void transcript_close_dir(void *dir) {
+  DIR **d = dir;
+  if (*d)
+    closedir(*d);
+  *d = NULL;
 }
 
 static void unlock(void *arg) {
@@ -173,8 +173,9 @@ enum status transcript_whole_bytes(int fd, int64_t size, struct arena *a, const 
 static enum status set_aside(const struct transcripts *t, struct str session, struct str tail, struct arena *a,
                              struct error *err) {
   const char *path = transcript_path(t, session, PLACE_TORN, a);
-  struct open_file *f;
+  struct open_file *f = NULL;
   TRY(transcript_open(path, O_WRONLY | O_CREAT | O_APPEND, a, &f, err));
+  assert(f);
   TRY(transcript_write_all(f->fd, tail, path, err));
   TRY(transcript_write_all(f->fd, STR("\n"), path, err));
   if (fsync(f->fd) != 0)
