@@ -11,6 +11,21 @@ int str_cmp(struct str a, struct str b) {
   return c ? c : (a.n > b.n) - (a.n < b.n);
 }
 
+int ascii_hex(char c) {
+  if (ascii_digit(c))
+    return c - '0';
+  c = ascii_lower(c);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int ascii_base64(char c) {
+  if (ascii_alpha(c))
+    return ascii_upper(c) ? c - 'A' : c - 'a' + 26;
+  if (ascii_digit(c))
+    return c - '0' + 52;
+  return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
 bool str_is_ascii(struct str s) {
   for (size_t i = 0; i < s.n; i++)
     if ((unsigned char)s.p[i] >= 0x80)

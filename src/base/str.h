@@ -53,6 +53,8 @@ static inline bool ascii_alnum(char c) { return ascii_alpha(c) || ascii_digit(c)
 static inline bool ascii_upper(char c) { return c >= 'A' && c <= 'Z'; }
 static inline bool ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static inline char ascii_lower(char c) { return ascii_upper(c) ? (char)(c | 32) : c; }
+int ascii_hex(char c);    /* value of a hex digit, -1 for other characters */
+int ascii_base64(char c); /* same for the alphabets of base64 and base64url */
 bool str_is_ascii(struct str s);
 
 /* FNV-1a. Start with STR_HASH; pass the last result as `h` to continue. Same on all machines; not collision-resistant.

@@ -4,19 +4,12 @@
 #include "base/toml/internal.h"
 #include "base/utf8.h"
 
-static int hex_digit(char c) {
-  if (ascii_digit(c))
-    return c - '0';
-  c = ascii_lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Reads the digits of \u0041 or \U00000041. */
 static enum status read_code(struct toml_reader *r, size_t digits, size_t begin, struct buf *b) {
   uint32_t cp = 0;
   char bytes[4];
   for (size_t i = 0; i < digits; i++, r->at++) {
-    int digit = r->at < r->text.n ? hex_digit(r->text.p[r->at]) : -1;
+    int digit = r->at < r->text.n ? ascii_hex(r->text.p[r->at]) : -1;
     if (digit < 0)
       return toml_fail(r, begin, "too few digits in a Unicode escape", "write \\uXXXX or \\UXXXXXXXX");
     cp = cp << 4 | (uint32_t)digit;

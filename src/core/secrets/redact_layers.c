@@ -30,15 +30,11 @@ static const struct {
   char sign;
 } spellings[] = {{SPELLED_URL, '%'}, {SPELLED_FORM, '+'}, {SPELLED_JSON, '\\'}, {SPELLED_WRAPPED, '\n'}};
 
-static int hex_digit(char c) {
-  return ascii_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Value of the hex digits at `at`, -1 if they are not hex. */
 static int32_t hex(struct str text, size_t at, size_t digits) {
   int32_t v = 0;
   for (size_t i = at; i < at + digits; i++) {
-    int d = i < text.n ? hex_digit(text.p[i]) : -1;
+    int d = i < text.n ? ascii_hex(text.p[i]) : -1;
     if (d < 0)
       return -1;
     v = v * 16 + d;
@@ -264,21 +260,11 @@ static void search_spellings(struct search *q, struct layer *l) {
   }
 }
 
-static unsigned sextet(char c) {
-  if (ascii_digit(c))
-    return (unsigned)(c - '0') + 52;
-  if (c >= 'A' && c <= 'Z')
-    return (unsigned)(c - 'A');
-  if (c >= 'a' && c <= 'z')
-    return (unsigned)(c - 'a') + 26;
-  return c == '+' || c == '-' ? 62 : 63;
-}
-
 static struct str from_base64(char *out, struct str run) {
   unsigned bits = 0;
   size_t n = 0;
   for (size_t i = 0; i < run.n; i++) {
-    bits = bits << 6 | sextet(run.p[i]);
+    bits = bits << 6 | ((unsigned)ascii_base64(run.p[i]) & 63);
     if (i % 4)
       out[n++] = (char)(bits >> (6 - 2 * (i % 4)));
   }

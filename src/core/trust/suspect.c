@@ -334,20 +334,12 @@ static void read_hidden(struct reading *r, struct str s) {
 
 /* ---- base64 ---- */
 
-static int sextet(char c) {
-  if (ascii_alpha(c))
-    return ascii_upper(c) ? c - 'A' : c - 'a' + 26;
-  if (ascii_digit(c))
-    return c - '0' + 52;
-  return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
 /* The decoded base64; absent if it is not text. */
 static struct str decode_base64(struct arena *a, struct str code) {
   struct buf b = BUF(a);
   unsigned bits = 0;
   for (size_t i = 0; i < code.n; i++) {
-    bits = (bits << 6 | (unsigned)sextet(code.p[i])) & 0xffffff;
+    bits = (bits << 6 | (unsigned)ascii_base64(code.p[i])) & 0xffffff;
     if (i % 4)
       buf_addc(&b, (char)(bits >> (6 - 2 * (i % 4))));
   }
@@ -367,7 +359,7 @@ static void read_base64(struct reading *r, struct str s) {
   enum { LEAST = 24 };
   for (size_t i = 0; i < s.n;) {
     size_t end = i;
-    while (end < s.n && sextet(s.p[end]) >= 0)
+    while (end < s.n && ascii_base64(s.p[end]) >= 0)
       end++;
     struct str text = end - i >= LEAST ? decode_base64(r->a, str_slice(s, i, end)) : STR_NONE;
     if (text.p) {

@@ -4,20 +4,13 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 
-static int hex_digit(char c) {
-  if (ascii_digit(c))
-    return c - '0';
-  char l = ascii_lower(c);
-  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
-
 /* Reads exactly `digits` hex digits at pos. */
 static bool read_hex(struct str s, size_t pos, size_t digits, uint32_t *ret) {
   uint32_t n = 0;
   if (s.n < pos + digits)
     return false;
   for (size_t i = 0; i < digits; i++) {
-    int d = hex_digit(s.p[pos + i]);
+    int d = ascii_hex(s.p[pos + i]);
     if (d < 0)
       return false;
     n = n << 4 | (uint32_t)d;
@@ -39,7 +32,7 @@ static size_t read_entity(struct str s, size_t pos, uint32_t *ret) {
   i += hex;
   size_t from = i;
   for (; i < s.n && i - from < LONGEST && s.p[i] != ';'; i++) {
-    int d = hex_digit(s.p[i]);
+    int d = ascii_hex(s.p[i]);
     if (d < 0 || (!hex && d > 9))
       return pos;
     n = n * (hex ? 16 : 10) + (uint32_t)d;
@@ -94,7 +87,7 @@ static struct str decode_hex(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   bool any = false;
   for (size_t i = 0, end; i < s.n; i = end) {
-    for (end = i; end < s.n && hex_digit(s.p[end]) >= 0; end++)
+    for (end = i; end < s.n && ascii_hex(s.p[end]) >= 0; end++)
       ;
     size_t from = b.n;
     bool text = end - i >= LEAST && (end - i) % 2 == 0;

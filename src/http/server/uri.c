@@ -29,20 +29,13 @@ bool uri_split(struct str target, struct uri *ret_uri) {
   return true;
 }
 
-static int hex(char c) {
-  if (ascii_digit(c))
-    return c - '0';
-  c = ascii_lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 bool uri_decode(struct arena *a, struct str s, bool plus, struct str *ret_text) {
   char *out = arena_alloc(a, s.n + 1);
   size_t n = 0;
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
     if (c == '%') {
-      int high = s.n - i > 2 ? hex(s.p[i + 1]) : -1, low = s.n - i > 2 ? hex(s.p[i + 2]) : -1;
+      int high = s.n - i > 2 ? ascii_hex(s.p[i + 1]) : -1, low = s.n - i > 2 ? ascii_hex(s.p[i + 2]) : -1;
       if (high < 0 || low < 0)
         return false;
       c = (char)(high << 4 | low);

@@ -10,17 +10,13 @@
 
 /* ---- URLs ---- */
 
-static int hex_digit(char c) {
-  return ascii_digit(c) ? c - '0' : ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f' ? ascii_lower(c) - 'a' + 10 : -1;
-}
-
 /* Does the name of a parameter, possibly percent-encoded, equal this one? */
 static bool is_named(struct str name, const char *want) {
   for (; name.n; want++) {
     size_t n = 1;
     char c = name.p[0];
-    if (c == '%' && name.n > 2 && hex_digit(name.p[1]) >= 0 && hex_digit(name.p[2]) >= 0) {
-      c = (char)(hex_digit(name.p[1]) * 16 + hex_digit(name.p[2]));
+    if (c == '%' && name.n > 2 && ascii_hex(name.p[1]) >= 0 && ascii_hex(name.p[2]) >= 0) {
+      c = (char)(ascii_hex(name.p[1]) * 16 + ascii_hex(name.p[2]));
       n = 3;
     }
     if (c != *want || !*want)
