@@ -77,7 +77,8 @@ static enum status add_keyword_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
   int64_t *places;
-  TRY(lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err));
+  struct chunk_query chunks = {.scope = &q->scope, .filter = &q->filter, .text = q->text, .limit = WORD_CHUNKS};
+  TRY(lexical_search(call->engine->store, &chunks, call->arena, &hits, call->err));
   q->damaged |= hits.damaged;
   q->terms = hits.terms;
   TRY(find_places(q, &hits, &places));
@@ -98,8 +99,8 @@ static enum status add_keyword_hits(struct query *q, struct hits *all) {
 static enum status add_entity_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
-  TRY(entity_search(call->engine->store, &q->scope, &q->filter, q->text, q->terms, NAMED_CHUNKS, call->arena, &hits,
-                    call->err));
+  struct chunk_query chunks = {&q->scope, &q->filter, q->text, NAMED_CHUNKS, q->terms};
+  TRY(entity_search(call->engine->store, &chunks, call->arena, &hits, call->err));
   q->damaged |= hits.damaged;
   for (size_t i = 0; i < hits.n; i++) {
     struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
@@ -121,7 +122,8 @@ static enum status add_vector_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct near_hits hits = {0};
   size_t used = 0;
-  TRY(embeddings_near(call, &q->set, &q->scope, &q->filter, q->text, NEAR_CHUNKS, &hits, &used));
+  struct chunk_query chunks = {.scope = &q->scope, .filter = &q->filter, .text = q->text, .limit = NEAR_CHUNKS};
+  TRY(embeddings_near(call, &q->set, &chunks, &hits, &used));
   q->by_vectors |= used > 0;
   q->farthest = used == 1 && hits.n == NEAR_CHUNKS ? hits.v[hits.n - 1].similarity : 1;
   for (size_t i = 0; i < hits.n; i++) {

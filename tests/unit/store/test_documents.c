@@ -58,7 +58,8 @@ static struct lexical_hits find(const char *project, unsigned corpora, const cha
   scope.project = str_from(project);
   scope.all_projects = false;
   scope.corpora = corpora;
-  CHECK_OK(lexical_search(f.store, &scope, &filter, str_from(query), 200, &f.arena, &hits, &f.err), &f.err);
+  struct chunk_query q = {.scope = &scope, .filter = &filter, .text = str_from(query), .limit = 200};
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &hits, &f.err), &f.err);
   return hits;
 }
 
@@ -222,11 +223,13 @@ TEST(memories_are_found_among_many_documents) {
   struct scope all = {.team = STR("default"), .all_projects = true, .now = f.now};
   struct filter filter = {0};
   struct lexical_hits found = {0};
-  CHECK_OK(lexical_search(f.store, &all, &filter, STR("gateway port"), 50, &f.arena, &found, &f.err), &f.err);
+  struct chunk_query q = {.scope = &all, .filter = &filter, .text = STR("gateway port"), .limit = 50};
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &found, &f.err), &f.err);
   CHECK_INT(found.n, 2);
   all.corpora = 1U << CORPUS_SOURCES;
   found = (struct lexical_hits){0};
-  CHECK_OK(lexical_search(f.store, &all, &filter, STR("gateway 1234"), 50, &f.arena, &found, &f.err), &f.err);
+  q.text = STR("gateway 1234");
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &found, &f.err), &f.err);
   CHECK_INT(found.n, 50);
   CHECK_STR(headline_of(found.v[0].memory_id), "The gateway listens on port 1234");
   bool ok = false;
@@ -249,7 +252,8 @@ static struct vec_hits near_to(unsigned corpora, const int8_t *query) {
   struct filter filter = {0};
   struct vec_hits hits = {0};
   struct vec_health health;
-  CHECK_OK(search_near(f.store, &scope, &filter, &model, query, 5, &f.arena, &hits, &health, &f.err), &f.err);
+  struct near_query near = {&scope, &filter, &model, query, 5};
+  CHECK_OK(search_near(f.store, &near, &f.arena, &hits, &health, &f.err), &f.err);
   CHECK_INT(health.blocks + health.vectors, 0);
   return hits;
 }
