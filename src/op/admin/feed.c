@@ -267,7 +267,8 @@ static enum status serve(struct feed *f, struct feed_subscriber *sub, struct ser
     TRY(recheck_position(f, sub, &from.last, err));
   if (from.last < 0 || from.unsure)
     TRY(settle(f, sub, &from.last, err));
-  enum status s = events_walk(f->store, team_of(sub), from.last, BATCH, STR_NONE, deliver, &d, err);
+  struct event_query q = {.team = team_of(sub), .since = from.last, .limit = BATCH};
+  enum status s = events_walk(f->store, &q, deliver, &d, err);
   *ret_more = d.count == BATCH;
   return s == STATUS_INTERRUPTED ? STATUS_OK : s;
 }
