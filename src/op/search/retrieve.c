@@ -161,15 +161,14 @@ static enum status boost_neighbours(struct query *q, struct hits *all) {
   size_t n = all->n < LENDERS ? all->n : LENDERS;
   for (size_t i = 0; i < n; i++) {
     double words = all->v[i].match.part[LIST_LEXICAL];
-    struct neighbour before = {0}, after = {0};
+    struct neighbours around = {0};
     if (words == 0 || !memory_is_entry(&all->v[i].m))
       continue;
-    TRY(transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &before, &after,
-                          call->err));
-    if (after.memory_id)
-      candidate(q, all, after.memory_id, after.chunk_id)->match.lent += LEND_TO_NEXT * words;
-    if (before.memory_id)
-      candidate(q, all, before.memory_id, before.chunk_id)->match.lent += LEND_TO_PREVIOUS * words;
+    TRY(transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &around, call->err));
+    if (around.after.memory_id)
+      candidate(q, all, around.after.memory_id, around.after.chunk_id)->match.lent += LEND_TO_NEXT * words;
+    if (around.before.memory_id)
+      candidate(q, all, around.before.memory_id, around.before.chunk_id)->match.lent += LEND_TO_PREVIOUS * words;
   }
   return STATUS_OK;
 }

@@ -332,10 +332,12 @@ TEST(nothing_else_sees_documents) {
   CHECK_INT(list.n, 0);
   CHECK_OK(memory_count(f.store, &scope, &filter, &f.arena, &n, &f.err), &f.err);
   CHECK_INT(n, 0);
-  for (enum lifecycle_step step = LIFE_EXPIRE; step <= LIFE_STALE; step++)
-    CHECK_OK(lifecycle_due(f.store, STR("default"), step, INT64_MAX, 100, &f.arena, &list, &f.err), &f.err);
+  struct due_query due = {STR("default"), LIFE_EXPIRE, INT64_MAX, 100};
+  for (; due.step <= LIFE_STALE; due.step++)
+    CHECK_OK(lifecycle_due(f.store, &due, &f.arena, &list, &f.err), &f.err);
   CHECK_INT(list.n, 0);
-  CHECK_OK(prune_candidates(f.store, &scope, INT64_MAX, 100, 100, &f.arena, &list, &n, &f.err), &f.err);
+  struct prune_query prune = {&scope, INT64_MAX, 100, 100};
+  CHECK_OK(prune_candidates(f.store, &prune, &f.arena, &list, &n, &f.err), &f.err);
   CHECK_INT(list.n, 0);
   CHECK_INT(n, 0);
   CHECK_OK(count_since(f.store, STR("default"), 0, &n, &f.err), &f.err);
@@ -390,12 +392,13 @@ TEST(neighbours_are_of_the_same_corpus) {
                      .session = STR("s1"),
                      .project = STR("p"),
                      .corpus = STR("sessions")};
-  struct neighbour before, after;
-  CHECK_OK(transcript_around(f.store, &scope, &filter, &m, &f.arena, &before, &after, &f.err), &f.err);
-  CHECK_INT(before.memory_id, number("SELECT memory_id FROM document WHERE ref = '1' AND corpus = 'sessions'"));
-  CHECK_INT(after.memory_id, number("SELECT memory_id FROM document WHERE ref = '3' AND corpus = 'sessions'"));
+  struct neighbours near;
+  CHECK_OK(transcript_around(f.store, &scope, &filter, &m, &f.arena, &near, &f.err), &f.err);
+  CHECK_INT(near.before.memory_id, number("SELECT memory_id FROM document WHERE ref = '1' AND corpus = 'sessions'"));
+  CHECK_INT(near.after.memory_id, number("SELECT memory_id FROM document WHERE ref = '3' AND corpus = 'sessions'"));
   struct str tail;
-  CHECK_OK(transcript_before(f.store, STR("default"), STR("p"), STR("s1"), 0, &f.arena, &tail, &f.err), &f.err);
+  struct memory new = {.team = STR("default"), .corpus = STR("memory"), .project = STR("p"), .session = STR("s1")};
+  CHECK_OK(transcript_before(f.store, &new, &f.arena, &tail, &f.err), &f.err);
   CHECK(!tail.p);
   int64_t chunk = number("SELECT c.id FROM chunk c JOIN document d ON d.team = c.team AND d.memory_id = c.memory_id"
                          " WHERE d.ref = '2' AND d.corpus = 'sessions'");
