@@ -295,15 +295,14 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
     int64_t chunk = b->chunks[rows->v[i].slot];
     if (i + AHEAD < rows->n)
       prefetch_row(s->x, &rows->v[i + AHEAD]);
-    const int8_t *vector;
-    bool damaged;
+    struct cached_row row;
     enum status status =
-        cached_index_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &vector, &damaged, s->err);
+        cached_index_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &row, s->err);
     if (status != STATUS_OK)
       return status;
-    s->health->vectors += damaged;
-    double cosine = vector ? vec_cosine(s->q->vector, vector, dims) : -2;
-    if (vector && cosine >= s->q->min_cosine)
+    s->health->vectors += row.damaged;
+    double cosine = row.vector ? vec_cosine(s->q->vector, row.vector, dims) : -2;
+    if (row.vector && cosine >= s->q->min_cosine)
       list_push(s->a, ret, (struct vec_hit){chunk, 0, cosine, NULL});
   }
   for (size_t i = ret->n / 2; i-- > 0;)
