@@ -148,17 +148,18 @@ static void run(struct store *st, const char *project, bool compare) {
     struct error err;
     struct lexical_hits found = {0};
     struct str query = words(&c, sums, &a, 4 + corpus_random(&c, 9), most);
+    struct chunk_query q = {.scope = &scope, .filter = &any, .text = query, .limit = LIMIT};
     double began = cpu_us();
-    must(lexical_search(st, &scope, &any, query, LIMIT, &a, &found, &err), &err);
+    must(lexical_search(st, &q, &a, &found, &err), &err);
     double ms = (cpu_us() - began) / 1000;
     samples_add(i < 3 ? &first : &warm, ms);
     samples_add(&hits, (double)found.n);
     struct lexical_hits things = {0}, all = {0};
     began = cpu_us();
-    must(entity_search(st, &scope, &any, query, NULL, LIMIT, &a, &things, &err), &err);
+    must(entity_search(st, &q, &a, &things, &err), &err);
     samples_add(&named, (cpu_us() - began) / 1000);
     if (compare) {
-      must(lexical_search_all(st, &scope, &any, query, LIMIT, &a, &all, &err), &err);
+      must(lexical_search_all(st, &q, &a, &all, &err), &err);
       samples_add(&same, agreement(&found, &all));
       sum += agreement(&found, &all);
     }

@@ -179,7 +179,8 @@ static double hybrid(struct searchable *s, const char *path, const char *extensi
 static void near(struct searchable *s, const struct scope *scope, const int8_t *vector, struct vec_hits *ret) {
   struct filter any = {0};
   *ret = (struct vec_hits){0};
-  if (search_near(s->store, scope, &any, &s->model, vector, LISTED, &s->arena, ret, NULL, &s->err) != STATUS_OK)
+  struct near_query q = {scope, &any, &s->model, vector, LISTED};
+  if (search_near(s->store, &q, &s->arena, ret, NULL, &s->err) != STATUS_OK)
     fail("%s", s->err.message);
 }
 

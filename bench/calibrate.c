@@ -53,9 +53,8 @@ static int half_of(const struct pair *p) { return files[p->file].half < 0 ? p->l
 
 static void load(struct arena *a, const char *folder, struct pairs *out) {
   struct error err;
-  enum pair_labels labels;
   for (size_t i = 0; i < ARRAY_LEN(files); i++)
-    if (pairs_read(a, read_file(a, folder, files[i].file), files[i].file, (int)i, 0, out, &labels, &err) != STATUS_OK) {
+    if (pairs_read(a, read_file(a, folder, files[i].file), files[i].file, (int)i, 0, out, &err) != STATUS_OK) {
       fprintf(stderr, "%s\n", err.message);
       exit(1);
     }

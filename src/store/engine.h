@@ -27,26 +27,24 @@
   X(store_generation, (struct store * st, struct str team, struct generation * ret_generation, struct error * err),    \
     (st, team, ret_generation, err))                                                                                   \
   X(lexical_search,                                                                                                    \
-    (struct store * st, const struct scope *scope, const struct filter *f, struct str query, int64_t limit,            \
-     struct arena *a, struct lexical_hits *ret_hits, struct error *err),                                               \
-    (st, scope, f, query, limit, a, ret_hits, err))                                                                    \
+    (struct store * st, const struct chunk_query *q, struct arena *a, struct lexical_hits *ret_hits,                   \
+     struct error *err),                                                                                               \
+    (st, q, a, ret_hits, err))                                                                                         \
   X(lexical_search_all,                                                                                                \
-    (struct store * st, const struct scope *scope, const struct filter *f, struct str query, int64_t limit,            \
-     struct arena *a, struct lexical_hits *ret_hits, struct error *err),                                               \
-    (st, scope, f, query, limit, a, ret_hits, err))                                                                    \
+    (struct store * st, const struct chunk_query *q, struct arena *a, struct lexical_hits *ret_hits,                   \
+     struct error *err),                                                                                               \
+    (st, q, a, ret_hits, err))                                                                                         \
   X(lexical_check, (struct store * st, bool *ret_ok, struct error *err), (st, ret_ok, err))                            \
   X(lexical_rebuild, (struct store * st, struct error * err), (st, err))                                               \
   X(lexical_optimize, (struct store * st, struct error * err), (st, err))                                              \
   X(entity_search,                                                                                                     \
-    (struct store * st, const struct scope *scope, const struct filter *f, struct str query,                           \
-     const struct query_terms *terms, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,                   \
+    (struct store * st, const struct chunk_query *q, struct arena *a, struct lexical_hits *ret_hits,                   \
      struct error *err),                                                                                               \
-    (st, scope, f, query, terms, limit, a, ret_hits, err))                                                             \
+    (st, q, a, ret_hits, err))                                                                                         \
   X(vec_search,                                                                                                        \
-    (struct store * st, const struct vec_model *model, const int8_t *query, double min_cosine, size_t k,               \
-     struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits, struct vec_health *ret_health,             \
-     struct error *err),                                                                                               \
-    (st, model, query, min_cosine, k, filter, a, ret_hits, ret_health, err))                                           \
+    (struct store * st, const struct vec_query *q, struct arena *a, struct vec_hits *ret_hits,                         \
+     struct vec_health *ret_health, struct error *err),                                                                \
+    (st, q, a, ret_hits, ret_health, err))                                                                             \
   X(vec_fetch,                                                                                                         \
     (struct store * st, const struct vec_model *model, const int64_t *chunk_ids, size_t n, int8_t *ret_vectors,        \
      bool *ret_found, struct error *err),                                                                              \

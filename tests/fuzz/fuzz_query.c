@@ -44,10 +44,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct scope scope = {.team = STR("default"), .all_projects = true, .now = 1763200000000};
   struct filter any = {0};
   struct lexical_hits hits = {0}, entities = {0};
-  struct str query = {(const char *)data, size};
-  FUZZ_CHECK(lexical_search(store, &scope, &any, query, 10, &a, &hits, &err) == STATUS_OK && !hits.damaged);
-  FUZZ_CHECK(entity_search(store, &scope, &any, query, NULL, 10, &a, &entities, &err) == STATUS_OK &&
-             !entities.damaged);
+  struct chunk_query q = {.scope = &scope, .filter = &any, .text = {(const char *)data, size}, .limit = 10};
+  FUZZ_CHECK(lexical_search(store, &q, &a, &hits, &err) == STATUS_OK && !hits.damaged);
+  FUZZ_CHECK(entity_search(store, &q, &a, &entities, &err) == STATUS_OK && !entities.damaged);
   arena_release(&a);
   return 0;
 }

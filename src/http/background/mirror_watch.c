@@ -144,8 +144,9 @@ static enum status start(struct mirror_watch *m, struct error *err) {
   if (m->watcher.inotify < 0)
     return error_errno(err, errno, "cannot watch MEMORY.md");
   TRY(upkeep_root(m->pool, m->caller.team, &m->root_arena, &m->root, err));
+  struct subscription events = {.team = m->caller.team, .since = -1, .fn = on_event, .arg = m};
   if (m->feed)
-    TRY(feed_subscribe(m->feed, m->caller.team, NULL, -1, on_event, m, &m->subscriber, err));
+    TRY(feed_subscribe(m->feed, &events, &m->subscriber, err));
   return watcher_start(&m->watcher, err);
 }
 

@@ -54,7 +54,8 @@ static void on_drain(void *arg) {
   pthread_mutex_lock(&l->lock);
   feed_unsubscribe(l->feed, &l->subscriber);
   l->paused = false;
-  if (feed_subscribe(l->feed, team_of(l), l->who, l->last, on_event, l, &l->subscriber, &ignored) != STATUS_OK)
+  struct subscription events = {team_of(l), l->who, l->last, on_event, l};
+  if (feed_subscribe(l->feed, &events, &l->subscriber, &ignored) != STATUS_OK)
     l->subscriber = NULL;
   pthread_mutex_unlock(&l->lock);
 }
@@ -127,9 +128,10 @@ void status_events(struct http_call *call) {
     listener_free(l);
     return;
   }
+  struct subscription events = {team_of(l), l->who, since, on_event, l};
   /* A drain callback that runs at once waits for the subscription. */
   pthread_mutex_lock(&l->lock);
-  enum status s = feed_subscribe(l->feed, team_of(l), l->who, since, on_event, l, &l->subscriber, &err);
+  enum status s = feed_subscribe(l->feed, &events, &l->subscriber, &err);
   pthread_mutex_unlock(&l->lock);
   if (s == STATUS_OK) {
     http_stream_on_close(l->stream, on_close, l);

@@ -375,7 +375,8 @@ static enum status follower_new(struct mcp_server *server, const struct caller *
   f->server = server;
   f->team = (struct str){copy, c->team.n};
   f->of_one = c->principal != NULL;
-  enum status s = feed_subscribe(server->options.feed, f->team, c->principal, -1, on_event, f, &f->subscriber, err);
+  struct subscription events = {f->team, c->principal, -1, on_event, f};
+  enum status s = feed_subscribe(server->options.feed, &events, &f->subscriber, err);
   if (s != STATUS_OK) {
     mem_free(f);
     return s;

@@ -86,8 +86,8 @@ enum status op_events(struct op_call *call) {
   f.last = since;
   reads_flush(call->engine->store); /* show the read events that this engine has queued */
   for (;;) {
-    TRY(events_walk(call->engine->store, call->caller.team, f.last, limit ? limit - f.count : 0,
-                    json_str(call->args, "action"), show, &f, call->err));
+    struct event_query q = {call->caller.team, f.last, limit ? limit - f.count : 0, json_str(call->args, "action")};
+    TRY(events_walk(call->engine->store, &q, show, &f, call->err));
     if (!follow || cancelled(call) || (limit && f.count >= limit))
       break;
     wait_for_poll();

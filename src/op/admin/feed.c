@@ -267,7 +267,8 @@ static enum status serve(struct feed *f, struct feed_subscriber *sub, struct ser
     TRY(recheck_position(f, sub, &from.last, err));
   if (from.last < 0 || from.unsure)
     TRY(settle(f, sub, &from.last, err));
-  enum status s = events_walk(f->store, team_of(sub), from.last, BATCH, STR_NONE, deliver, &d, err);
+  struct event_query q = {.team = team_of(sub), .since = from.last, .limit = BATCH};
+  enum status s = events_walk(f->store, &q, deliver, &d, err);
   *ret_more = d.count == BATCH;
   return s == STATUS_INTERRUPTED ? STATUS_OK : s;
 }
@@ -391,22 +392,23 @@ int64_t feed_now(const struct feed *feed, struct str team) {
   return end_of_log(feed, team, &end, &ignored) == STATUS_OK ? end : -1;
 }
 
-enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since, feed_fn fn,
-                           void *arg, struct feed_subscriber **ret_subscriber, struct error *err) {
+enum status feed_subscribe(struct feed *feed, const struct subscription *what, struct feed_subscriber **ret_subscriber,
+                           struct error *err) {
+  struct str team = what->team;
   struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
-  struct principal *copy = who ? principal_dup(who) : NULL;
-  if (!sub || (who && !copy)) {
-    mem_free(copy);
+  struct principal *who = what->who ? principal_dup(what->who) : NULL;
+  if (!sub || (what->who && !who)) {
+    mem_free(who);
     mem_free(sub);
     return error_set(err, STATUS_NOMEM, "out of memory");
   }
   *sub = (struct feed_subscriber){
-      .fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .who = copy, .team_n = team.n};
+      .fn = what->fn, .arg = what->arg, .last = what->since, .due = true, .unsure = true, .who = who, .team_n = team.n};
   if (team.n)
     memcpy(sub->team, team.p, team.n);
   /* "New events" means from this moment, not from when the thread gets to it. If the store cannot be read now, the
    * thread looks up the end later. */
-  if (since < 0)
+  if (what->since < 0)
     sub->last = feed_now(feed, team);
   pthread_mutex_lock(&feed->lock);
   enum status s = feed->started ? STATUS_OK : start(feed, err);

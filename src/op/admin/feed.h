@@ -15,10 +15,16 @@ typedef void (*feed_fn)(void *arg, const struct event *e);
 
 /* The options' path is copied. Opens nothing yet. */
 NODISCARD enum status feed_new(const struct engine_options *options, struct feed **ret_feed, struct error *err);
-/* Subscribes to the events of `team` after `since`; -1: new ones only. `who` gets only what it may read, until its
- * token expires; NULL: the process's own access. `team` and `who` are copied. */
-NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since,
-                                     feed_fn fn, void *arg, struct feed_subscriber **ret_subscriber, struct error *err);
+struct subscription {
+  struct str team;
+  const struct principal *who; /* gets only what it may read, until its token expires; NULL: the process's own access */
+  int64_t since;               /* sequence number of the last event seen; -1: new events only */
+  feed_fn fn;
+  void *arg;
+};
+/* Copies team and principal. */
+NODISCARD enum status feed_subscribe(struct feed *feed, const struct subscription *what,
+                                     struct feed_subscriber **ret_subscriber, struct error *err);
 /* Current end of the team's log, for a caller that must confirm a subscription before it subscribes; -1: unreadable, so
  * that feed_subscribe() looks it up. */
 int64_t feed_now(const struct feed *feed, struct str team);

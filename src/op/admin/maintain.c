@@ -69,13 +69,14 @@ static struct memory retired(const struct memory *m, const struct step *step, co
 /* Works in batches, each with its own memory. `ids`, if not NULL, gets the ids of the changed memories. */
 static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, yyjson_mut_val *ids,
                             int64_t *ret_count) {
-  int64_t before, count = 0;
+  int64_t count = 0;
+  struct due_query which = {.team = txn->team, .step = step->step, .limit = STEP_ROWS};
   struct arena *a = arena_child(call->arena);
   bool more = true;
-  TRY(cutoff(call, step->step, &before));
+  TRY(cutoff(call, step->step, &which.before));
   while (more) {
     struct memories due = {0};
-    TRY(lifecycle_due(txn->store, txn->team, step->step, before, STEP_ROWS, a, &due, call->err));
+    TRY(lifecycle_due(txn->store, &which, a, &due, call->err));
     for (size_t i = 0; i < due.n; i++) {
       struct memory now = retired(&due.v[i], step, txn);
       TRY(memory_change(txn, a, &due.v[i], &now, step->action, call->err));

@@ -153,7 +153,8 @@ static enum status rank_by_task(struct boot *b, struct memories *rules) {
   struct near_hits hits = {0};
   struct filter f = {.severity = STR("pattern"), .trusted = true, .states = STATES_LIVE};
   TRY(embeddings_of(call, &set));
-  TRY(embeddings_near(call, &set, &b->scope, &f, task, 4 * BOOT_PATTERNS, &hits, NULL));
+  struct chunk_query chunks = {.scope = &b->scope, .filter = &f, .text = task, .limit = 4 * BOOT_PATTERNS};
+  TRY(embeddings_near(call, &set, &chunks, &hits, NULL));
   b->degraded = set.degraded;
   size_t placed = 0;
   for (size_t i = 0; i < hits.n; i++)

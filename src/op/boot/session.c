@@ -116,11 +116,11 @@ static bool wants_session(const struct op_call *call) {
 static enum status load_others(struct op_call *call, struct booted *b) {
   struct store *st = call->engine->store;
   const struct caller *c = &call->caller;
-  bool found;
   TRY(sessions_judge(call, c->project, &b->judged));
   TRY(handoff_last(st, c->team, c->project, b->registered ? b->session.handle : c->session, call->arena, &b->handoff,
-                   &found, call->err));
-  return actions_pending(st, c->team, c->project, 0, ACTION_CAP, call->arena, &b->items, &b->pending, call->err);
+                   call->err));
+  struct pending_query q = {.team = c->team, .project = c->project, .limit = ACTION_CAP};
+  return actions_pending(st, &q, call->arena, &b->items, &b->pending, call->err);
 }
 
 void session_boot(struct op_call *call, struct booted *ret_booted) {

@@ -173,20 +173,12 @@ static struct near_hit near_of(const struct embedding *e, const struct vec_hit *
   return (struct near_hit){h->chunk_id, h->memory_id, h->cosine, calibrate(e->calibration, h->cosine), h->features};
 }
 
-struct near_query {
-  const struct scope *scope;
-  const struct filter *filter;
-  const int8_t *vector;
-  size_t k;
-};
-
 /* Skips chunks that have a vector in the index of `before`. */
 static enum status near_in(struct op_call *call, struct embeddings *set, const struct embedding *e,
                            const struct embedding *before, const struct near_query *q, struct near_hits *ret) {
   struct vec_hits hits = {0};
   struct vec_health health = {0};
-  TRY(search_near(call->engine->store, q->scope, q->filter, &e->model, q->vector, q->k, call->arena, &hits, &health,
-                  call->err));
+  TRY(search_near(call->engine->store, q, call->arena, &hits, &health, call->err));
   report_damage(call, set, e->model.model, &health);
   for (size_t i = 0; i < hits.n; i++) {
     bool is_known = false;
@@ -232,22 +224,21 @@ void embeddings_ask(struct op_call *call, struct embeddings *set, struct str tex
       embed_query_ahead(&set->v[i], text);
 }
 
-enum status embeddings_near(struct op_call *call, struct embeddings *set, const struct scope *scope,
-                            const struct filter *f, struct str text, size_t k, struct near_hits *ret_hits,
-                            size_t *ret_used) {
+enum status embeddings_near(struct op_call *call, struct embeddings *set, const struct chunk_query *q,
+                            struct near_hits *ret_hits, size_t *ret_used) {
   struct near_hits lists[ARRAY_LEN(set->v)] = {0};
   const struct embedding *before = NULL;
   size_t used = 0;
   assert(set->n <= ARRAY_LEN(lists));
   for (size_t i = 0; i < set->n; i++) {
-    struct near_query q = {.scope = scope, .filter = f, .k = k};
-    if (!ask(call, set, i, text, &q.vector))
+    struct near_query near = {.scope = q->scope, .filter = q->filter, .model = &set->v[i].model, .k = q->limit};
+    if (!ask(call, set, i, q->text, &near.vector))
       continue;
     used++;
-    TRY(near_in(call, set, &set->v[i], before, &q, &lists[i]));
+    TRY(near_in(call, set, &set->v[i], before, &near, &lists[i]));
     before = &set->v[i];
   }
-  merge(call->arena, &lists[0], &lists[1], k, ret_hits);
+  merge(call->arena, &lists[0], &lists[1], q->limit, ret_hits);
   if (ret_used)
     *ret_used = used;
   return STATUS_OK;

@@ -7,12 +7,13 @@
  * How a search uses it:
  *   struct embeddings set;
  *   s = embeddings_of(call, &set);                 (opens the embedders; set.degraded says what is missing)
- *   s = embeddings_near(call, &set, &scope, &filter, text, k, &hits);
+ *   s = embeddings_near(call, &set, &query, &hits, NULL);
  *   json_put_opt(doc, result, "degraded", set.degraded);
  * or, for each set.v[i]: embed_query(), then search_near() with set.v[i].model. */
 #pragma once
 
 #include "op/run/common.h"
+#include "store/search/lexical.h"
 #include "store/vectors/vectors.h"
 
 struct embedding {
@@ -72,12 +73,11 @@ struct near_hits {
   size_t n, cap;
 };
 
-/* The k nearest chunks in all indexes of the set, best first, without duplicates: a chunk counts with its vector in the
+/* The nearest chunks in all indexes of the set, best first, without duplicates: a chunk counts with its vector in the
  * active index, or in the other one if it has none there. An embedder that fails is skipped and reported in
  * set->degraded. ret_used (may be NULL) is the number of embedders that worked. */
-NODISCARD enum status embeddings_near(struct op_call *call, struct embeddings *set, const struct scope *scope,
-                                      const struct filter *f, struct str text, size_t k, struct near_hits *ret_hits,
-                                      size_t *ret_used);
+NODISCARD enum status embeddings_near(struct op_call *call, struct embeddings *set, const struct chunk_query *q,
+                                      struct near_hits *ret_hits, size_t *ret_used);
 
 /* Call before the snapshot of a search: asks the embedders on the network, which may take seconds and writes to the
  * cache; starts the built-in one on another core if one is free. */

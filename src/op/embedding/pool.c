@@ -121,7 +121,7 @@ enum status embedding_open(struct op_call *call, const struct embed_config *c, i
 
 struct wanted {
   char hash[HASH_TEXT_SIZE];
-  bool found, stale; /* stale: found, but its time of last use must be updated */
+  enum embed_cached cached;
 };
 
 /* Errors of the cache are ignored: the vector is computed. Returns the number of missing vectors. */
@@ -132,10 +132,10 @@ static size_t look_up(struct op_call *call, const struct vec_model *model, const
   for (size_t i = 0; i < n; i++) {
     struct wanted *w = &wanted[i];
     hash_text(texts[i], w->hash);
-    if (embed_cache_get(call->engine->store, model, w->hash, call->now, vectors + i * (size_t)model->dims, &w->found,
-                        &w->stale, &ignored) != STATUS_OK)
-      w->found = false;
-    missing += !w->found;
+    if (embed_cache_get(call->engine->store, model, w->hash, call->now, vectors + i * (size_t)model->dims, &w->cached,
+                        &ignored) != STATUS_OK)
+      w->cached = CACHE_MISS;
+    missing += w->cached == CACHE_MISS;
   }
   return missing;
 }
@@ -147,13 +147,13 @@ static void store_vectors(struct op_call *call, const struct vec_model *model, c
   struct error ignored;
   size_t news = 0;
   for (size_t i = 0; i < n; i++)
-    news += !wanted[i].found || wanted[i].stale;
+    news += wanted[i].cached != CACHE_HIT;
   if (news == 0 || db_read_only(db) || db_in_transaction(db))
     return;
   int busy = db_set_busy(db, CACHE_BUSY_MS);
   enum status s = db_begin(db, call->caller.team, true, &ignored);
   for (size_t i = 0; s == STATUS_OK && i < n; i++)
-    if (!wanted[i].found || wanted[i].stale)
+    if (wanted[i].cached != CACHE_HIT)
       s = embed_cache_put(call->engine->store, model, wanted[i].hash, vectors + i * (size_t)model->dims, call->now,
                           &ignored);
   if (s == STATUS_OK)
@@ -163,15 +163,21 @@ static void store_vectors(struct op_call *call, const struct vec_model *model, c
   db_set_busy(db, busy);
 }
 
-static enum status embed_through_cache(struct op_call *call, struct arena *a, const struct embedding *e,
-                                       enum embed_use use, const struct str *texts, size_t n, int8_t *vectors,
-                                       struct error *why) {
+/* An embedder behind the cache. */
+struct cached {
+  struct op_call *call;
+  const struct embedding *e;
+};
+
+static enum status embed_through_cache(const struct cached *c, struct arena *a, enum embed_use use,
+                                       const struct str *texts, size_t n, int8_t *vectors, struct error *why) {
+  const struct embedding *e = c->e;
   size_t dims = (size_t)e->model.dims;
   struct vec_model model = e->model;
   if (use == EMBED_QUERY)
     model.model = str_from(e->slot->query_name);
   struct wanted *wanted = arena_array(a, struct wanted, n + 1);
-  size_t missing = look_up(call, &model, texts, n, wanted, vectors), k = 0;
+  size_t missing = look_up(c->call, &model, texts, n, wanted, vectors), k = 0;
   if (missing > 0 && e->slot->retry_at > clock_ticks_us()) {
     *why = e->slot->failure;
     return e->slot->failure.code;
@@ -180,7 +186,7 @@ static enum status embed_through_cache(struct op_call *call, struct arena *a, co
     struct str *rest = arena_array(a, struct str, missing);
     int8_t *fresh = arena_array(a, int8_t, arena_mul(a, missing, dims));
     for (size_t i = 0; i < n; i++)
-      if (!wanted[i].found)
+      if (wanted[i].cached == CACHE_MISS)
         rest[k++] = texts[i];
     enum status s = e->e->embed(e->e, a, use, rest, missing, fresh, why);
     if (s != STATUS_OK) {
@@ -190,11 +196,11 @@ static enum status embed_through_cache(struct op_call *call, struct arena *a, co
     }
     k = 0;
     for (size_t i = 0; i < n; i++)
-      if (!wanted[i].found)
+      if (wanted[i].cached == CACHE_MISS)
         memcpy(vectors + i * dims, fresh + k++ * dims, dims);
   }
   assert(k == missing);
-  store_vectors(call, &model, wanted, n, vectors);
+  store_vectors(c->call, &model, wanted, n, vectors);
   return STATUS_OK;
 }
 
@@ -203,18 +209,13 @@ void embedding_try_again(const struct embedding *e) { e->slot->retry_at = 0; }
 enum status embed_texts(struct op_call *call, struct arena *a, const struct embedding *e, const struct str *texts,
                         size_t n, int8_t *ret_vectors, struct error *why) {
   if (e->costly)
-    return embed_through_cache(call, a, e, EMBED_TEXT, texts, n, ret_vectors, why);
+    return embed_through_cache(&(struct cached){call, e}, a, EMBED_TEXT, texts, n, ret_vectors, why);
   return e->e->embed(e->e, a, EMBED_TEXT, texts, n, ret_vectors, why);
 }
 
 /* ---- calibration ---- */
 
-/* The embedder behind the cache: calibrating a model again is free. */
-struct cached {
-  struct op_call *call;
-  const struct embedding *e;
-};
-
+/* Through the cache, so that calibrating a model again is free. */
 static enum status embed_cached(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
                                 size_t n, int8_t *ret_vectors, struct error *err) {
   const struct cached *c = e->state;
@@ -263,7 +264,7 @@ static enum status compute_query(struct op_call *call, const struct embedding *e
                                  struct error *why) {
   if (e->costly) {
     text = redacted(call, text);
-    return embed_through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, ret_vector, why);
+    return embed_through_cache(&(struct cached){call, e}, call->arena, EMBED_QUERY, &text, 1, ret_vector, why);
   }
   if (embed_ahead_take(&e->slot->ahead, text, ret_vector))
     return STATUS_OK;

@@ -29,9 +29,9 @@ static enum status log_change(struct op_call *call, struct txn *txn, const char 
 enum flip { FLIP_DONE, FLIP_MORE /* new chunks are pending */, FLIP_OTHER /* the settings have changed */ };
 
 /* Checks for pending chunks above `seen`; final if called under the write lock. */
-static enum status any_left(struct op_call *call, struct str model, int64_t seen, bool *ret_left) {
+static enum status any_left(struct op_call *call, const struct vec_model *model, int64_t seen, bool *ret_left) {
   struct chunk_rows rows = {0};
-  TRY(chunks_pending(call->engine->store, call->caller.team, model, seen, 1, call->arena, &rows, call->err));
+  TRY(chunks_pending(call->engine->store, model, seen, 1, call->arena, &rows, call->err));
   *ret_left = rows.n > 0;
   return STATUS_OK;
 }
@@ -45,7 +45,7 @@ static enum status flip(struct op_call *call, const struct embedding *e, int64_t
   TRY(call_begin(call, &txn));
   TRY(embed_config_read(txn.store, txn.team, call->arena, &config, call->err));
   TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
-  TRY(any_left(call, e->model.model, seen, &left));
+  TRY(any_left(call, &e->model, seen, &left));
   const struct vec_index *active = &rows.of[VEC_ACTIVE], *building = &rows.of[VEC_BUILDING];
   bool same = str_eq(config.json, e->config) && !(active->model.p && str_eq(active->model, e->model.model));
   if (left || !same) {
@@ -147,7 +147,7 @@ static enum status swap_back(struct op_call *call, const struct embedding *e, co
   bool left = false;
   TRY(call_begin(call, &txn));
   TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
-  TRY(any_left(call, e->model.model, seen, &left));
+  TRY(any_left(call, &e->model, seen, &left));
   const struct vec_index *previous = &rows.of[VEC_PREVIOUS], *active = &rows.of[VEC_ACTIVE];
   if (!previous->model.p || !str_eq(previous->model, e->model.model)) {
     error_set(call->err, STATUS_CONFLICT, "another process has changed the index; nothing was changed here");

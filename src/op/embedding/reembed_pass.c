@@ -81,8 +81,8 @@ static enum status embed_batch(struct walk *w, bool *ret_more) {
   int64_t last = 0;
   /* Read before the list: newer chunks are left to their writers or to the next pass. */
   TRY(chunk_last_id(call->engine->store, call->caller.team, &last, call->err));
-  TRY(chunks_pending(call->engine->store, call->caller.team, w->e->model.model, w->after,
-                     w->e->costly ? BATCH_COSTLY : BATCH, a, &rows, call->err));
+  TRY(chunks_pending(call->engine->store, &w->e->model, w->after, w->e->costly ? BATCH_COSTLY : BATCH, a, &rows,
+                     call->err));
   *ret_more = rows.n > 0;
   w->pass->seen = rows.n ? rows.v[rows.n - 1].id : last;
   if (rows.n == 0)

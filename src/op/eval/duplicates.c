@@ -22,28 +22,27 @@ static bool is_same(const struct pair *p, enum pair_labels labels) {
   return labels == PAIRS_SCORED ? p->label >= PAIR_SAME_SCORE : labels == PAIRS_BINARY && p->label > 0;
 }
 
-static struct counts count(const struct pairs *pairs, enum pair_labels labels) {
+static struct counts count(const struct pairs *pairs) {
   struct counts c = {0};
   for (size_t i = 0; i < pairs->n; i++) {
-    c.same += is_same(&pairs->v[i], labels);
-    c.contradictions += labels == PAIRS_NLI && pairs->v[i].label < 0;
-    c.entailments += labels == PAIRS_NLI && pairs->v[i].label > 0;
+    c.same += is_same(&pairs->v[i], pairs->labels);
+    c.contradictions += pairs->labels == PAIRS_NLI && pairs->v[i].label < 0;
+    c.entailments += pairs->labels == PAIRS_NLI && pairs->v[i].label > 0;
   }
   return c;
 }
 
 /* With `checked`, skips pairs for which differ_check() finds a difference, as the write gate does. */
-static struct verdicts judge(const struct pairs *pairs, enum pair_labels labels, const struct calibration *c,
-                             double threshold, bool checked) {
+static struct verdicts judge(const struct pairs *pairs, const struct calibration *c, double threshold, bool checked) {
   struct verdicts v = {0};
   for (size_t i = 0; i < pairs->n; i++) {
     const struct pair *p = &pairs->v[i];
     if (calibrate(c, p->raw) < threshold || (checked && p->what != DIFFER_NONE))
       continue;
     v.called++;
-    v.right += is_same(p, labels);
-    v.contradictions += labels == PAIRS_NLI && p->label < 0;
-    v.entailments += labels == PAIRS_NLI && p->label > 0;
+    v.right += is_same(p, pairs->labels);
+    v.contradictions += pairs->labels == PAIRS_NLI && p->label < 0;
+    v.entailments += pairs->labels == PAIRS_NLI && p->label > 0;
   }
   return v;
 }
@@ -62,36 +61,35 @@ static void put_verdicts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *c
     json_put_int(doc, obj, names[3], (int64_t)v->entailments);
 }
 
-static void put_thresholds(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct pairs *pairs, enum pair_labels labels,
+static void put_thresholds(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct pairs *pairs,
                            const struct calibration *c, bool checked) {
   static const char *const same[4] = {"same_precision", "same_recall", "contradictions_taken", "entailments_taken"};
   static const char *const near[4] = {"near_precision", "near_recall", "contradictions_near", "entailments_near"};
-  struct counts n = count(pairs, labels);
-  struct verdicts at_same = judge(pairs, labels, c, SIMILARITY_SAME, checked);
-  struct verdicts at_near = judge(pairs, labels, c, SIMILARITY_NEAR, checked);
+  struct counts n = count(pairs);
+  struct verdicts at_same = judge(pairs, c, SIMILARITY_SAME, checked);
+  struct verdicts at_near = judge(pairs, c, SIMILARITY_NEAR, checked);
   put_verdicts(doc, obj, same, &at_same, &n);
   put_verdicts(doc, obj, near, &at_near, &n);
 }
 
-static void report(struct eval *e, struct str name, const struct pairs *pairs, enum pair_labels labels,
-                   const struct embedder *embedder) {
+static void report(struct eval *e, struct str name, const struct pairs *pairs, const struct embedder *embedder) {
   static const char *const labelled[] = {"binary", "score", "nli"};
   yyjson_mut_doc *doc = e->call->doc;
   yyjson_mut_val *obj = yyjson_mut_arr_add_obj(doc, e->pairs);
-  struct counts n = count(pairs, labels);
+  struct counts n = count(pairs);
   json_put(doc, obj, "name", name);
   json_put_int(doc, obj, "pairs", (int64_t)pairs->n);
-  json_put(doc, obj, "labels", str_from(labelled[labels]));
+  json_put(doc, obj, "labels", str_from(labelled[pairs->labels]));
   json_put(doc, obj, "model", str_from(embedder->model));
-  if (labels == PAIRS_NLI) {
+  if (pairs->labels == PAIRS_NLI) {
     json_put_int(doc, obj, "contradictions", (int64_t)n.contradictions);
     json_put_int(doc, obj, "entailments", (int64_t)n.entailments);
   } else {
     json_put_int(doc, obj, "same", (int64_t)n.same);
   }
   const struct calibration *c = e->fitted.n ? &e->fitted : embedder->calibration;
-  put_thresholds(doc, obj, pairs, labels, c, true);
-  put_thresholds(doc, json_put_obj(doc, obj, "similarity_alone"), pairs, labels, c, false);
+  put_thresholds(doc, obj, pairs, c, true);
+  put_thresholds(doc, json_put_obj(doc, obj, "similarity_alone"), pairs, c, false);
 }
 
 /* Fits a calibration if the embedder has none, as building an index does. On failure, embedding the first pairs reports
@@ -107,7 +105,6 @@ static enum status measure_file(struct eval *e, struct arena *a, const char *pat
   struct op_call *call = e->call;
   const struct embedder *embedder = NULL;
   struct pairs pairs = {0};
-  enum pair_labels labels;
   struct str text;
   const char *label = arena_cstr(a, name);
   TRY(eval_store_embedder(e->store, &embedder));
@@ -117,14 +114,14 @@ static enum status measure_file(struct eval *e, struct arena *a, const char *pat
   }
   fit(e, a, embedder);
   TRY(fs_read(a, path, FILE_MAX, &text, call->err));
-  TRY(pairs_read(a, text, path, 0, e->limit, &pairs, &labels, call->err));
+  TRY(pairs_read(a, text, path, 0, e->limit, &pairs, call->err));
   for (size_t i = 0; i < pairs.n; i += BATCH) {
     if (cancelled(call))
       return error_set(call->err, STATUS_INTERRUPTED, "stopped");
     TRY(pairs_measure(embedder, a, pairs.v + i, pairs.n - i < BATCH ? pairs.n - i : BATCH, call->err));
     progress(call, label, (int64_t)i, (int64_t)pairs.n);
   }
-  report(e, name, &pairs, labels, embedder);
+  report(e, name, &pairs, embedder);
   return STATUS_OK;
 }
 

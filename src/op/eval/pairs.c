@@ -27,7 +27,7 @@ static enum status bad_line(const char *name, int line, const char *why, struct 
 }
 
 enum status pairs_read(struct arena *a, struct str text, const char *name, int file, size_t limit, struct pairs *list,
-                       enum pair_labels *ret_labels, struct error *err) {
+                       struct error *err) {
   struct str line, label;
   size_t words = 0, graded = 0, n = 0;
   for (int number = 0; (!limit || n < limit) && str_line(&text, &line); number++) {
@@ -49,7 +49,7 @@ enum status pairs_read(struct arena *a, struct str text, const char *name, int f
   }
   if (words && words != n)
     return bad_line(name, 0, "some labels are words and some are numbers", err);
-  *ret_labels = words ? PAIRS_NLI : graded ? PAIRS_SCORED : PAIRS_BINARY;
+  list->labels = words ? PAIRS_NLI : graded ? PAIRS_SCORED : PAIRS_BINARY;
   return STATUS_OK;
 }
 

@@ -22,11 +22,12 @@ struct pair {
 struct pairs {
   struct pair *v;
   size_t n, cap;
+  enum pair_labels labels; /* of the last file read */
 };
 
 /* Adds at most `limit` (0: all) pairs of a file; they point into `text`. Errors name the line. */
 NODISCARD enum status pairs_read(struct arena *a, struct str text, const char *name, int file, size_t limit,
-                                 struct pairs *list, enum pair_labels *ret_labels, struct error *err);
+                                 struct pairs *list, struct error *err);
 /* Sets `raw` and `what` of n pairs. */
 NODISCARD enum status pairs_measure(const struct embedder *e, struct arena *a, struct pair *v, size_t n,
                                     struct error *err);

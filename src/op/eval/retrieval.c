@@ -128,7 +128,8 @@ static enum status ask(struct measuring *m, struct arena *a, const struct eval_q
     int64_t us;
     if (!m->e->modes[mode])
       continue;
-    TRY(eval_store_search(m->e->store, a, q->text, mode_names[mode], limit, now, &hits, &us));
+    struct eval_search search = {q->text, mode_names[mode], limit, now};
+    TRY(eval_store_search(m->e->store, a, &search, &hits, &us));
     rank_docs(a, &hits, places, q->own, &rankings[mode]);
     add_figures(m, (enum eval_mode)mode, q, &rankings[mode]);
     if (!timed)

@@ -355,23 +355,23 @@ static void note_degraded(struct eval_store *st, yyjson_mut_val *result, const c
                               reason.n ? ": " : "", STR_ARG(reason));
 }
 
-enum status eval_store_search(struct eval_store *st, struct arena *a, struct str query, const char *mode, int64_t limit,
-                              int64_t now, struct eval_hits *ret_hits, int64_t *ret_us) {
+enum status eval_store_search(struct eval_store *st, struct arena *a, const struct eval_search *search,
+                              struct eval_hits *ret_hits, int64_t *ret_us) {
   struct caller caller = eval_caller(st);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *args = yyjson_mut_obj(doc), *result = NULL, *r;
   yyjson_val *values;
-  json_put(doc, args, "query", query);
-  json_put(doc, args, "mode", str_from(mode));
-  json_put_int(doc, args, "limit", limit);
+  json_put(doc, args, "query", search->query);
+  json_put(doc, args, "mode", str_from(search->mode));
+  json_put_int(doc, args, "limit", search->limit);
   TRY(json_read(a, json_write(a, args, false), &values, st->call->err));
-  st->engine->clock.fixed = now;
+  st->engine->clock.fixed = search->now;
   int64_t began = clock_ticks_us();
   enum status s = op_run(st->engine, op_find(STR("search")), &caller, NULL, a, values, &result, st->call->err);
   *ret_us = clock_ticks_us() - began;
   if (s != STATUS_OK)
     return s;
-  note_degraded(st, result, mode);
+  note_degraded(st, result, search->mode);
   struct eval_hits hits = {0};
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, r) {

@@ -74,6 +74,12 @@ struct eval_hits {
   } *v;
   size_t n, cap;
 };
-/* Runs one search with the clock at `now`; ret_us is its duration. */
-NODISCARD enum status eval_store_search(struct eval_store *st, struct arena *a, struct str query, const char *mode,
-                                        int64_t limit, int64_t now, struct eval_hits *ret_hits, int64_t *ret_us);
+struct eval_search {
+  struct str query;
+  const char *mode;
+  int64_t limit;
+  int64_t now; /* time of the store's clock */
+};
+/* Runs one search; ret_us is its duration. */
+NODISCARD enum status eval_store_search(struct eval_store *st, struct arena *a, const struct eval_search *search,
+                                        struct eval_hits *ret_hits, int64_t *ret_us);

@@ -77,7 +77,8 @@ static enum status add_keyword_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
   int64_t *places;
-  TRY(lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err));
+  struct chunk_query chunks = {.scope = &q->scope, .filter = &q->filter, .text = q->text, .limit = WORD_CHUNKS};
+  TRY(lexical_search(call->engine->store, &chunks, call->arena, &hits, call->err));
   q->damaged |= hits.damaged;
   q->terms = hits.terms;
   TRY(find_places(q, &hits, &places));
@@ -98,8 +99,8 @@ static enum status add_keyword_hits(struct query *q, struct hits *all) {
 static enum status add_entity_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
-  TRY(entity_search(call->engine->store, &q->scope, &q->filter, q->text, q->terms, NAMED_CHUNKS, call->arena, &hits,
-                    call->err));
+  struct chunk_query chunks = {&q->scope, &q->filter, q->text, NAMED_CHUNKS, q->terms};
+  TRY(entity_search(call->engine->store, &chunks, call->arena, &hits, call->err));
   q->damaged |= hits.damaged;
   for (size_t i = 0; i < hits.n; i++) {
     struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
@@ -121,7 +122,8 @@ static enum status add_vector_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct near_hits hits = {0};
   size_t used = 0;
-  TRY(embeddings_near(call, &q->set, &q->scope, &q->filter, q->text, NEAR_CHUNKS, &hits, &used));
+  struct chunk_query chunks = {.scope = &q->scope, .filter = &q->filter, .text = q->text, .limit = NEAR_CHUNKS};
+  TRY(embeddings_near(call, &q->set, &chunks, &hits, &used));
   q->by_vectors |= used > 0;
   q->farthest = used == 1 && hits.n == NEAR_CHUNKS ? hits.v[hits.n - 1].similarity : 1;
   for (size_t i = 0; i < hits.n; i++) {
@@ -159,15 +161,14 @@ static enum status boost_neighbours(struct query *q, struct hits *all) {
   size_t n = all->n < LENDERS ? all->n : LENDERS;
   for (size_t i = 0; i < n; i++) {
     double words = all->v[i].match.part[LIST_LEXICAL];
-    struct neighbour before = {0}, after = {0};
+    struct neighbours around = {0};
     if (words == 0 || !memory_is_entry(&all->v[i].m))
       continue;
-    TRY(transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &before, &after,
-                          call->err));
-    if (after.memory_id)
-      candidate(q, all, after.memory_id, after.chunk_id)->match.lent += LEND_TO_NEXT * words;
-    if (before.memory_id)
-      candidate(q, all, before.memory_id, before.chunk_id)->match.lent += LEND_TO_PREVIOUS * words;
+    TRY(transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &around, call->err));
+    if (around.after.memory_id)
+      candidate(q, all, around.after.memory_id, around.after.chunk_id)->match.lent += LEND_TO_NEXT * words;
+    if (around.before.memory_id)
+      candidate(q, all, around.before.memory_id, around.before.chunk_id)->match.lent += LEND_TO_PREVIOUS * words;
   }
   return STATUS_OK;
 }

@@ -29,8 +29,8 @@ enum status op_action_list(struct op_call *call) {
   int64_t limit, pending;
   bool all = json_bool(call->args, "all", false);
   TRY(call_int(call, "limit", 50, 1, 1000, &limit));
-  TRY(actions_pending(st, c->team, c->project, 0, all ? 1 : limit, call->arena, all ? &first : &list, &pending,
-                      call->err));
+  struct pending_query q = {.team = c->team, .project = c->project, .limit = all ? 1 : limit};
+  TRY(actions_pending(st, &q, call->arena, all ? &first : &list, &pending, call->err));
   if (all)
     TRY(actions_all(st, c->team, c->project, limit, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "items");
@@ -90,11 +90,12 @@ static enum status find_item(struct op_call *call, struct action_item *ret_item)
   }
   if (json_str(call->args, "memory").p)
     TRY(call_find(call, "memory", &m));
+  struct action_item like = {.memory_id = m.id, .project = m.id ? m.project : call->caller.project};
+  like.text = text_collapse(call->arena, text);
   if (id > 0)
     TRY(action_find(call->engine->store, call->caller.team, id, call->arena, ret_item, &found, call->err));
   else
-    TRY(action_find_text(call->engine->store, call->caller.team, m.id ? m.project : call->caller.project,
-                         text_collapse(call->arena, text), m.id, call->arena, ret_item, &found, call->err));
+    TRY(action_find_text(call->engine->store, call->caller.team, &like, call->arena, ret_item, &found, call->err));
   if (found)
     return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "there is no such action item");
@@ -133,8 +134,9 @@ enum status op_action_ack(struct op_call *call) {
     TRY(check_answer(call, &item, decision, &reason));
     TRY(action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err));
   }
-  TRY(actions_pending(txn.store, txn.team, str_empty(item.project) ? txn.project : item.project, 0, 1, call->arena,
-                      &left, &remaining, call->err));
+  struct str project = str_empty(item.project) ? txn.project : item.project;
+  struct pending_query q = {.team = txn.team, .project = project, .limit = 1};
+  TRY(actions_pending(txn.store, &q, call->arena, &left, &remaining, call->err));
   json_put_int(call->doc, call->result, "id", item.id);
   json_put(call->doc, call->result, "text", item.text);
   json_put(call->doc, call->result, "decision", decision);

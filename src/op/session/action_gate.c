@@ -64,9 +64,10 @@ static enum status find_blocking(struct op_call *call, struct action_items *ret_
     return STATUS_OK;
   struct strs projects = {0};
   add_targets(call, &projects);
-  for (size_t i = 0; ret_items->n == 0 && i < projects.n; i++)
-    TRY(actions_pending(call->engine->store, call->caller.team, projects.v[i], session.last_item, 5, call->arena,
-                        ret_items, ret_total, call->err));
+  for (size_t i = 0; ret_items->n == 0 && i < projects.n; i++) {
+    struct pending_query q = {call->caller.team, projects.v[i], session.last_item, 5};
+    TRY(actions_pending(call->engine->store, &q, call->arena, ret_items, ret_total, call->err));
+  }
   drop_foreign(call, ret_items, ret_total);
   return STATUS_OK;
 }

@@ -256,10 +256,8 @@ void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff 
 
 static enum status show_handoff(struct op_call *call) {
   struct handoff h;
-  bool found;
-  TRY(handoff_last(call->engine->store, call->caller.team, call->caller.project, STR_NONE, call->arena, &h, &found,
-                   call->err));
-  if (found)
+  TRY(handoff_last(call->engine->store, call->caller.team, call->caller.project, STR_NONE, call->arena, &h, call->err));
+  if (h.id)
     put_handoff(call->doc, json_put_obj(call->doc, call->result, "handoff"), &h);
   else
     yyjson_mut_obj_add_null(call->doc, call->result, "handoff");

@@ -91,8 +91,14 @@ static enum status find_near(struct search *q) {
     return STATUS_OK;
   const struct calibration *c = judge->calibration;
   struct vec_hits hits = {0};
-  TRY(candidates_near(call->engine->store, &q->scope, q->w->m.kind, q->replaced, &judge->model, vector,
-                      uncalibrate(c, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err));
+  struct candidate_query near = {.scope = &q->scope,
+                                 .kind = q->w->m.kind,
+                                 .except = q->replaced,
+                                 .model = &judge->model,
+                                 .vector = vector,
+                                 .min_cosine = uncalibrate(c, SIMILARITY_NEAR),
+                                 .k = NEAREST};
+  TRY(candidates_near(call->engine->store, &near, call->arena, &hits, call->err));
   for (size_t i = 0; i < hits.n; i++)
     if (calibrate(c, hits.v[i].cosine) >= SIMILARITY_NEAR)
       TRY(add_candidate(q, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine)));

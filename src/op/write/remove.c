@@ -167,8 +167,8 @@ enum status op_prune(struct op_call *call) {
   struct txn txn;
   if (apply)
     TRY(call_begin(call, &txn));
-  TRY(prune_candidates(call->engine->store, &scope, call->now - days * MS_PER_DAY, max_access, PRUNE_MAX, call->arena,
-                       &list, &total, call->err));
+  struct prune_query which = {&scope, call->now - days * MS_PER_DAY, max_access, PRUNE_MAX};
+  TRY(prune_candidates(call->engine->store, &which, call->arena, &list, &total, call->err));
   json_put_bool(call->doc, call->result, "dry_run", !apply);
   put_pruned(call, apply ? "pruned" : "would_prune", &list);
   json_put_int(call->doc, call->result, "total", total);

@@ -171,7 +171,8 @@ static enum status load_context(struct op_call *call, struct write *w, struct st
       *ret_before = transcript_tail(call->arena, p->m.body);
       return STATUS_OK;
     }
-  return transcript_before(call->engine->store, m->team, m->project, m->session, 0, call->arena, ret_before, call->err);
+  struct memory entry = {.team = m->team, .corpus = STR("memory"), .project = m->project, .session = m->session};
+  return transcript_before(call->engine->store, &entry, call->arena, ret_before, call->err);
 }
 
 /* If an embedder fails, the memory is stored without its vectors. */

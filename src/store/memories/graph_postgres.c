@@ -120,10 +120,9 @@ enum status postgres_graph_all(struct store *st, const struct scope *scope, stru
 /* ---- text search ---- */
 
 /* COLLATE "C" makes lower() change only ASCII letters. */
-static enum status matches(struct store *st, const struct scope *scope, const char *from, const char *column,
-                           struct str text, struct arena *a, struct graph_rows *ret_rows, struct error *err) {
+static struct sql select_matches(struct arena *a, const struct scope *scope, const char *from, const char *column,
+                                 struct str text) {
   struct sql q = SQL(a);
-  struct rows r;
   sql_addf(&q, "SELECT m.id, n.value FROM label n JOIN memory m ON m.team = n.team AND m.id = n.memory_id %s WHERE ",
            from);
   visible(&q, scope, STATES_GRAPH);
@@ -131,7 +130,13 @@ static enum status matches(struct store *st, const struct scope *scope, const ch
   sql_addf(&q, " AND strpos(lower(%s COLLATE \"C\"), ", column);
   sql_text(&q, arena_lower(a, text));
   sql_add(&q, ") > 0");
-  db_query_sql(st->db, &r, err, &q);
+  return q;
+}
+
+static enum status collect_names(struct store *st, const struct sql *q, struct arena *a, struct graph_rows *ret_rows,
+                                 struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
   while (rows_next(&r))
     list_push(a, ret_rows, (struct graph_row){.id = rows_int(&r, 0), .name = rows_dup(&r, 1, a)});
   return rows_end(&r);
@@ -141,7 +146,9 @@ enum status postgres_graph_matches(struct store *st, const struct scope *scope, 
                                    struct graph_rows *ret_rows, struct error *err) {
   if (text.n > GRAPH_PATTERN_MAX)
     return STATUS_OK;
-  TRY(matches(st, scope, "JOIN body b ON b.team = m.team AND b.memory_id = m.id", "b.text", text, a, ret_rows, err));
-  return matches(st, scope, "JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type'",
-                 "t.value", text, a, ret_rows, err);
+  struct sql q = select_matches(a, scope, "JOIN body b ON b.team = m.team AND b.memory_id = m.id", "b.text", text);
+  TRY(collect_names(st, &q, a, ret_rows, err));
+  q = select_matches(a, scope, "JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type'",
+                     "t.value", text);
+  return collect_names(st, &q, a, ret_rows, err);
 }

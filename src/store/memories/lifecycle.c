@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "store/store_internal.h"
+#include "store/vectors/vectors.h"
 
 #define LAST_USE "coalesce(m.last_accessed, m.created_at)"
 
@@ -23,12 +24,12 @@ static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) 
 static bool fades(const struct mem_type *t) { return t->decay == DECAY_FADE; }
 static bool archives(const struct mem_type *t) { return t->archives; }
 
-enum status lifecycle_due(struct store *st, struct str team, enum lifecycle_step step, int64_t before, int64_t limit,
-                          struct arena *a, struct memories *ret_list, struct error *err) {
+enum status lifecycle_due(struct store *st, const struct due_query *due, struct arena *a, struct memories *ret_list,
+                          struct error *err) {
   struct sql q = memory_select(a);
   sql_add(&q, "m.state = 'active' AND m.corpus = 'memory' AND m.team = ");
-  sql_text(&q, team);
-  switch (step) {
+  sql_text(&q, due->team);
+  switch (due->step) {
   case LIFE_EXPIRE:
     sql_add(&q, " AND m.expires_at <= ");
     break;
@@ -42,17 +43,18 @@ enum status lifecycle_due(struct store *st, struct str team, enum lifecycle_step
     break;
   case LIFE_STALE:
     sql_add(&q, " AND m.status IN ('open', 'blocked') AND m.claimed_by IS NULL AND m.updated_at < ");
-    sql_int(&q, before);
+    sql_int(&q, due->before);
     sql_add(&q, " AND " LAST_USE " < ");
     break;
   }
-  sql_int(&q, before);
+  sql_int(&q, due->before);
   sql_add(&q, " ORDER BY m.id LIMIT ");
-  sql_int(&q, limit);
+  sql_int(&q, due->limit);
   return memory_collect(st, &q, a, ret_list, err);
 }
 
-static void prune_where(struct sql *q, const struct scope *scope, int64_t before, int64_t max_access) {
+static void prune_where(struct sql *q, const struct prune_query *p) {
+  const struct scope *scope = p->scope;
   sql_add(q, "m.team = ");
   sql_text(q, scope->team);
   if (!scope->all_projects) {
@@ -61,11 +63,11 @@ static void prune_where(struct sql *q, const struct scope *scope, int64_t before
   }
   reach_where(q, &scope->reach, "m.project");
   sql_add(q, " AND m.corpus = 'memory' AND m.kind <> 'rule' AND m.delivery = 'on_demand' AND m.access_count <= ");
-  sql_int(q, max_access);
+  sql_int(q, p->max_access);
   sql_add(q, " AND " LAST_USE " < ");
-  sql_int(q, before);
+  sql_int(q, p->before);
   sql_add(q, " AND m.updated_at < ");
-  sql_int(q, before);
+  sql_int(q, p->before);
   /* Members of a supersedes chain are history and are not pruned. */
   sql_add(q, " AND ((m.kind = 'fact' AND m.state IN ('active', 'faded', 'expired', 'forgotten'))"
              " OR (m.kind = 'incident' AND m.state = 'archived')"
@@ -74,19 +76,18 @@ static void prune_where(struct sql *q, const struct scope *scope, int64_t before
              " AND l.rel = 'supersedes')");
 }
 
-enum status prune_candidates(struct store *st, const struct scope *scope, int64_t before, int64_t max_access,
-                             int64_t limit, struct arena *a, struct memories *ret_list, int64_t *ret_total,
-                             struct error *err) {
+enum status prune_candidates(struct store *st, const struct prune_query *p, struct arena *a, struct memories *ret_list,
+                             int64_t *ret_total, struct error *err) {
   struct sql count = SQL(a), q = memory_select(a);
   sql_add(&count, "SELECT count(*) FROM memory m WHERE ");
-  prune_where(&count, scope, before, max_access);
+  prune_where(&count, p);
   struct rows r;
   db_query_sql(st->db, &r, err, &count);
   *ret_total = rows_next(&r) ? rows_int(&r, 0) : 0;
   TRY(rows_end(&r));
-  prune_where(&q, scope, before, max_access);
+  prune_where(&q, p);
   sql_add(&q, " ORDER BY " LAST_USE ", m.id LIMIT ");
-  sql_int(&q, limit);
+  sql_int(&q, p->limit);
   return memory_collect(st, &q, a, ret_list, err);
 }
 
@@ -94,12 +95,12 @@ enum status prune_candidates(struct store *st, const struct scope *scope, int64_
   "SELECT c.id, c.headline, c.body, c.extra FROM chunk c WHERE c.team = ?1 AND c.id > ?3 AND NOT EXISTS"               \
   " (SELECT 1 FROM " vectors " s.chunk_id = c.id AND s.model = ?2) ORDER BY c.id LIMIT ?4"
 
-enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t after, int64_t limit,
+enum status chunks_pending(struct store *st, const struct vec_model *model, int64_t after, int64_t limit,
                            struct arena *a, struct chunk_rows *ret_rows, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
            db_engine(st->db) == DB_SQLITE ? PENDING("vec_slot s WHERE") : PENDING("vec s WHERE s.team = c.team AND"),
-           "ssii", team, model, after, limit);
+           "ssii", model->team, model->model, after, limit);
   while (rows_next(&r))
     list_push(a, ret_rows,
               (struct chunk_row){.id = rows_int(&r, 0),

@@ -93,21 +93,25 @@ struct part {
   const char *kind; /* NULL for all */
 };
 enum { PARTS_MOST = (int)CORPUS_COUNT + (int)KIND_COUNT, PART_ROWS = 2000 };
+struct parts {
+  struct part v[PARTS_MOST];
+  size_t n;
+};
 
-static size_t split_list(const struct scope *scope, const struct filter *f, struct part parts[PARTS_MOST]) {
+static struct parts split_list(const struct scope *scope, const struct filter *f) {
   unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;
   bool by_kind = f->own && str_empty(f->kind) && !f->states && !scope->as_of;
-  size_t n = 0;
+  struct parts parts = {0};
   for (unsigned c = 0; c < CORPUS_COUNT; c++) {
     if (!(corpora & (1U << c)))
       continue;
     if (c != CORPUS_MEMORY || !by_kind)
-      parts[n++] = (struct part){1U << c, NULL};
+      parts.v[parts.n++] = (struct part){1U << c, NULL};
     for (int k = 0; c == CORPUS_MEMORY && by_kind && k < KIND_COUNT; k++)
-      parts[n++] = (struct part){1U << c, kind_names[k]};
+      parts.v[parts.n++] = (struct part){1U << c, kind_names[k]};
   }
-  assert(n <= PARTS_MOST);
-  return n;
+  assert(parts.n <= PARTS_MOST);
+  return parts;
 }
 
 static int by_newest(const void *x, const void *y) {
@@ -132,16 +136,15 @@ static enum status list_part(struct store *st, const struct scope *scope, const 
 }
 
 static enum status list_parts(struct store *st, const struct scope *scope, const struct filter *f,
-                              const struct part *parts, size_t n, struct arena *a, struct memories *list,
-                              struct error *err) {
-  for (size_t i = 0; i < n; i++) {
+                              const struct parts *parts, struct arena *a, struct memories *list, struct error *err) {
+  for (size_t i = 0; i < parts->n; i++) {
     struct scope of_part = *scope;
     struct filter rows = *f;
-    of_part.corpora = parts[i].corpora;
+    of_part.corpora = parts->v[i].corpora;
     rows.limit += rows.offset;
     rows.offset = 0;
-    if (parts[i].kind)
-      rows.kind = str_from(parts[i].kind);
+    if (parts->v[i].kind)
+      rows.kind = str_from(parts->v[i].kind);
     TRY(list_part(st, &of_part, &rows, a, list, err));
   }
   return STATUS_OK;
@@ -150,14 +153,13 @@ static enum status list_parts(struct store *st, const struct scope *scope, const
 /* All parts are read from one snapshot, so a memory that moves between them appears exactly once. */
 enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                         struct memories *ret_list, struct error *err) {
-  struct part parts[PARTS_MOST];
+  struct parts parts = split_list(scope, f);
   struct memories all = {0};
-  size_t n = split_list(scope, f, parts);
   bool snapshot = false;
-  if (n < 2 || f->order || f->limit <= 0 || f->limit > PART_ROWS || f->offset > PART_ROWS - f->limit)
+  if (parts.n < 2 || f->order || f->limit <= 0 || f->limit > PART_ROWS || f->offset > PART_ROWS - f->limit)
     return list_part(st, scope, f, a, ret_list, err);
   TRY(db_snapshot(st->db, &snapshot, err));
-  TRY(db_snapshot_end(st->db, snapshot, list_parts(st, scope, f, parts, n, a, &all, err), err));
+  TRY(db_snapshot_end(st->db, snapshot, list_parts(st, scope, f, &parts, a, &all, err), err));
   if (all.n)
     qsort(all.v, all.n, sizeof(*all.v), by_newest);
   for (size_t i = (size_t)f->offset; i < all.n && i < (size_t)(f->offset + f->limit); i++)
@@ -220,18 +222,16 @@ static enum status collect_ids(struct store *st, struct sql *q, struct arena *a,
   return rows_end(&r);
 }
 
-static enum status newest_ids(struct store *st, const struct scope *scope, int64_t limit, struct arena *a,
-                              struct memory_ids *list, struct error *err) {
+static struct sql newest_ids(struct arena *a, const struct scope *scope, int64_t limit) {
   struct sql q = SQL(a);
   sql_add(&q, "SELECT m.id FROM memory m WHERE ");
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " ORDER BY m.created_at DESC, m.id DESC LIMIT ");
   sql_int(&q, limit);
-  return collect_ids(st, &q, a, list, err);
+  return q;
 }
 
-static enum status ids_between(struct store *st, const struct scope *scope, int64_t low, int64_t high, int64_t limit,
-                               struct arena *a, struct memory_ids *list, struct error *err) {
+static struct sql ids_between(struct arena *a, const struct scope *scope, int64_t low, int64_t high, int64_t limit) {
   struct sql q = SQL(a);
   sql_add(&q, "SELECT m.id FROM memory m WHERE ");
   visible(&q, scope, STATES_LIVE);
@@ -241,7 +241,7 @@ static enum status ids_between(struct store *st, const struct scope *scope, int6
   sql_int(&q, high);
   sql_add(&q, " ORDER BY m.id LIMIT ");
   sql_int(&q, limit);
-  return collect_ids(st, &q, a, list, err);
+  return q;
 }
 
 /* Largest id of the store: the search stops there. */
@@ -254,15 +254,18 @@ enum status memory_ids(struct store *st, const struct scope *scope, struct str d
                        struct memory_ids *ret_ids, struct error *err) {
   int64_t low, width = 1, last = 0;
   *ret_ids = (struct memory_ids){0};
-  if (digits.n == 0)
-    return newest_ids(st, scope, limit, a, ret_ids, err);
+  if (digits.n == 0) {
+    struct sql q = newest_ids(a, scope, limit);
+    return collect_ids(st, &q, a, ret_ids, err);
+  }
   if (digits.n > DIGITS_MOST || !ascii_digit(digits.p[0]) || digits.p[0] == '0' || !str_int64(digits, &low))
     return STATUS_OK;
   TRY(max_id(st, &last, err));
   /* 12, then 120 to 129, then 1200 to 1299: each is a range of the index. */
   for (; low <= last && (int64_t)ret_ids->n < limit; low *= 10, width *= 10) {
     int64_t high = low > INT64_MAX - (width - 1) ? INT64_MAX : low + (width - 1);
-    TRY(ids_between(st, scope, low, high, limit - (int64_t)ret_ids->n, a, ret_ids, err));
+    struct sql q = ids_between(a, scope, low, high, limit - (int64_t)ret_ids->n);
+    TRY(collect_ids(st, &q, a, ret_ids, err));
     if (low > INT64_MAX / 10)
       break;
   }

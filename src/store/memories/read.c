@@ -266,26 +266,26 @@ enum status memory_load_lists(struct store *st, struct arena *a, struct memory *
 
 /* ---- several at once: a query for many rows costs one round trip to the server ---- */
 
-static size_t take_ids(struct memory *const *list, size_t n, int64_t ids[SQL_IDS]) {
-  size_t some = n < SQL_IDS ? n : SQL_IDS;
-  for (size_t i = 0; i < some; i++)
+static void add_ids(struct sql *q, struct memory *const *list, size_t n) {
+  int64_t ids[SQL_IDS];
+  for (size_t i = 0; i < n; i++)
     ids[i] = list[i]->id;
-  return some;
+  sql_ids(q, ids, n);
 }
 
 static enum status load_some(struct store *st, struct str team, struct arena *a, struct memory *const *list, size_t n,
-                             const int64_t *ids, bool *ret_found, struct error *err) {
+                             bool *ret_found, struct error *err) {
   struct sql q = memory_select(a);
   struct memories rows = {0};
   sql_add(&q, "m.team = ");
   sql_text(&q, team);
   sql_add(&q, " AND m.id IN ");
-  sql_ids(&q, ids, n);
+  add_ids(&q, list, n);
   TRY(memory_collect(st, &q, a, &rows, err));
   for (size_t i = 0; i < n; i++) {
     ret_found[i] = false;
     for (size_t k = 0; k < rows.n && !ret_found[i]; k++)
-      if (rows.v[k].id == ids[i]) {
+      if (rows.v[k].id == list[i]->id) {
         *list[i] = rows.v[k];
         ret_found[i] = true;
       }
@@ -295,27 +295,24 @@ static enum status load_some(struct store *st, struct str team, struct arena *a,
 
 enum status memories_by_ids(struct store *st, struct str team, struct arena *a, struct memory *const *list, size_t n,
                             bool *ret_found, struct error *err) {
-  int64_t ids[SQL_IDS];
-  for (size_t at = 0, some; at < n; at += some) {
-    some = take_ids(list + at, n - at, ids);
-    TRY(load_some(st, team, a, list + at, some, ids, ret_found + at, err));
-  }
+  for (size_t at = 0; at < n; at += SQL_IDS)
+    TRY(load_some(st, team, a, list + at, n - at < SQL_IDS ? n - at : SQL_IDS, ret_found + at, err));
   return STATUS_OK;
 }
 
 static enum status load_some_lists(struct store *st, struct str team, struct arena *a, struct memory *const *list,
-                                   size_t n, const int64_t *ids, struct error *err) {
+                                   size_t n, struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(&q, "SELECT memory_id, field, value FROM label WHERE team = ");
   sql_text(&q, team);
   sql_add(&q, " AND memory_id IN ");
-  sql_ids(&q, ids, n);
+  add_ids(&q, list, n);
   sql_add(&q, " ORDER BY memory_id, field, pos");
   db_query_sql(st->db, &r, err, &q);
   while (rows_next(&r))
     for (size_t i = 0; i < n; i++) {
-      struct strs *values = ids[i] == rows_int(&r, 0) ? list_named(list[i], rows_text(&r, 1)) : NULL;
+      struct strs *values = list[i]->id == rows_int(&r, 0) ? list_named(list[i], rows_text(&r, 1)) : NULL;
       if (values)
         strs_push(a, values, rows_dup(&r, 2, a));
     }
@@ -324,14 +321,11 @@ static enum status load_some_lists(struct store *st, struct str team, struct are
 
 enum status memories_load_lists(struct store *st, struct str team, struct arena *a, struct memory *const *list,
                                 size_t n, struct error *err) {
-  int64_t ids[SQL_IDS];
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < memory_list_count; k++)
       *list_at(list[i], k) = (struct strs){0};
-  for (size_t at = 0, some; at < n; at += some) {
-    some = take_ids(list + at, n - at, ids);
-    TRY(load_some_lists(st, team, a, list + at, some, ids, err));
-  }
+  for (size_t at = 0; at < n; at += SQL_IDS)
+    TRY(load_some_lists(st, team, a, list + at, n - at < SQL_IDS ? n - at : SQL_IDS, err));
   return STATUS_OK;
 }
 

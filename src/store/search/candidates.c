@@ -30,12 +30,12 @@ enum status candidates_exact(struct store *st, const struct scope *scope, struct
   return rows_end(&r);
 }
 
-enum status candidates_near(struct store *st, const struct scope *scope, struct str kind, int64_t except,
-                            const struct vec_model *model, const int8_t *vector, double min_cosine, size_t k,
-                            struct arena *a, struct vec_hits *ret_hits, struct error *err) {
-  struct filter f = {.kind = kind, .no_retired_tasks = true};
-  struct chunk_filter chunks = {
-      .scope = scope, .filter = &f, .states = STATES_LIVE, .beginnings = true, .except = except, .no_entries = true};
+enum status candidates_near(struct store *st, const struct candidate_query *q, struct arena *a,
+                            struct vec_hits *ret_hits, struct error *err) {
+  struct filter f = {.kind = q->kind, .no_retired_tasks = true};
+  struct chunk_filter chunks = {.scope = q->scope, .filter = &f, .states = STATES_LIVE, .except = q->except};
+  chunks.beginnings = chunks.no_entries = true;
   struct vec_filter filter = chunk_filter_sql(st, a, &chunks);
-  return vec_search(st, model, vector, min_cosine, k, &filter, a, ret_hits, NULL, err);
+  struct vec_query near = {q->model, q->vector, q->min_cosine, q->k, &filter};
+  return vec_search(st, &near, a, ret_hits, NULL, err);
 }

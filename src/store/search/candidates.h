@@ -13,8 +13,16 @@ struct ids {
 NODISCARD enum status candidates_exact(struct store *st, const struct scope *scope, struct str kind, struct str hash,
                                        struct arena *a, struct ids *ret_ids, struct error *err);
 
-/* Nearest memories by their first chunk, best first; `except` (0: none) is excluded. Transcript entries are excluded:
- * their vectors also carry the entry that they reply to ("Yes, agreed"). */
-NODISCARD enum status candidates_near(struct store *st, const struct scope *scope, struct str kind, int64_t except,
-                                      const struct vec_model *model, const int8_t *vector, double min_cosine, size_t k,
-                                      struct arena *a, struct vec_hits *ret_hits, struct error *err);
+struct candidate_query {
+  const struct scope *scope;
+  struct str kind;
+  int64_t except; /* memory to exclude; 0: none */
+  const struct vec_model *model;
+  const int8_t *vector;
+  double min_cosine;
+  size_t k; /* maximum number of hits */
+};
+/* Nearest memories by their first chunk, best first. Transcript entries are excluded: their vectors also carry the
+ * entry that they reply to ("Yes, agreed"). */
+NODISCARD enum status candidates_near(struct store *st, const struct candidate_query *q, struct arena *a,
+                                      struct vec_hits *ret_hits, struct error *err);

@@ -6,8 +6,6 @@
 
 /* Chunks that contain the entities, best first, ties by id. The score is the sum of the inverse document frequencies of
  * the distinct entities in a chunk, or in the labels or key of its memory. Empty for a query without entities. A
- * damaged index is reported as in lexical_search(). `terms` are the query's terms if lexical_search() has already found
- * them, else NULL. */
-NODISCARD enum status entity_search(struct store *st, const struct scope *scope, const struct filter *f,
-                                    struct str query, const struct query_terms *terms, int64_t limit, struct arena *a,
+ * damaged index is reported as in lexical_search(). */
+NODISCARD enum status entity_search(struct store *st, const struct chunk_query *q, struct arena *a,
                                     struct lexical_hits *ret_hits, struct error *err);

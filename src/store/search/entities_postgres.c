@@ -192,31 +192,30 @@ static enum status source_tokenise(void *arg, struct str text, struct arena *a, 
   return words_tokenise(arg, text, a, ret_tokens, err);
 }
 
-static enum status find_entities(struct entities *e, struct str query, const struct query_terms *terms) {
+static enum status find_entities(struct entities *e, struct str text, const struct query_terms *terms) {
   struct word_counts counts = {.st = e->st, .team = e->scope->team};
   struct query_terms own = {0};
   struct query_entities entities = {0};
   struct term_source source = {.arg = e->st, .tokenise = source_tokenise};
-  enum status s = terms ? STATUS_OK : words_terms(&counts, query, e->a, &own, e->err);
+  enum status s = terms ? STATUS_OK : words_terms(&counts, text, e->a, &own, e->err);
   terms = terms ? terms : &own;
   e->rows = terms->rows;
   if (s == STATUS_OK)
-    s = query_entities(&source, query, terms, e->a, &entities, e->err);
+    s = query_entities(&source, text, terms, e->a, &entities, e->err);
   for (size_t i = 0; s == STATUS_OK && i < entities.n && e->entity_count < ENTITY_MAX; i += AT_ONCE)
     s = find_batch(e, entities.v + i, entities.n - i < AT_ONCE ? entities.n - i : AT_ONCE);
   return s;
 }
 
-enum status postgres_entity_search(struct store *st, const struct scope *scope, const struct filter *f,
-                                   struct str query, const struct query_terms *terms, int64_t limit, struct arena *a,
+enum status postgres_entity_search(struct store *st, const struct chunk_query *q, struct arena *a,
                                    struct lexical_hits *ret_hits, struct error *err) {
-  struct entities e = {.st = st, .scope = scope, .filter = f, .a = a, .err = err};
+  struct entities e = {.st = st, .scope = q->scope, .filter = q->filter, .a = a, .err = err};
   struct lexical_hits hits = {0};
-  if (limit <= 0)
+  if (q->limit == 0)
     return STATUS_OK;
-  TRY(find_entities(&e, utf8_cut(query, ENTITY_BYTES), terms));
+  TRY(find_entities(&e, utf8_cut(q->text, ENTITY_BYTES), q->terms));
   entity_rows_merge(&e.found);
-  for (size_t i = 0; i < e.found.n && hits.n < (size_t)limit; i++)
+  for (size_t i = 0; i < e.found.n && hits.n < q->limit; i++)
     list_push(a, &hits, (struct lexical_hit){e.found.v[i].chunk_id, e.found.v[i].memory_id, e.found.v[i].score, NULL});
   *ret_hits = hits;
   return STATUS_OK;

@@ -66,15 +66,15 @@ static enum status add_key(struct entities *e, const struct query_entity *entity
   return add_rows(e, &r, ENTITY_ROWS);
 }
 
-static enum status find_entities(struct entities *e, struct str query, const struct query_terms *terms) {
+static enum status find_entities(struct entities *e, struct str text, const struct query_terms *terms) {
   struct query_terms own = {0};
   struct query_entities entities = {0};
   struct fts_counted counted = {e->st->db, &e->totals};
   struct term_source source = fts_source(&counted);
   TRY(fts_totals(e->st->db, &e->totals, e->err));
   if (!terms)
-    TRY(query_terms(&source, query, e->a, &own, e->err));
-  TRY(query_entities(&source, query, terms ? terms : &own, e->a, &entities, e->err));
+    TRY(query_terms(&source, text, e->a, &own, e->err));
+  TRY(query_entities(&source, text, terms ? terms : &own, e->a, &entities, e->err));
   for (size_t i = 0; i < entities.n && e->entity_count < ENTITY_MAX; i++) {
     const struct query_entity *t = &entities.v[i];
     TRY(t->kind == ENTITY_TEXT ? add_text(e, t) : t->kind == ENTITY_KEY ? add_key(e, t) : add_label(e, t));
@@ -102,23 +102,22 @@ static enum status accept(struct entities *e, const struct filter *f, size_t lim
   return STATUS_OK;
 }
 
-enum status sqlite_entity_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                                 const struct query_terms *terms, int64_t limit, struct arena *a,
+enum status sqlite_entity_search(struct store *st, const struct chunk_query *q, struct arena *a,
                                  struct lexical_hits *ret_hits, struct error *err) {
-  struct entities e = {.st = st, .scope = scope, .a = a, .err = err};
+  struct entities e = {.st = st, .scope = q->scope, .a = a, .err = err};
   struct lexical_hits hits = {0};
   bool began = false;
-  if (limit <= 0)
+  if (q->limit == 0)
     return STATUS_OK;
   enum status s = db_snapshot(st->db, &began, err);
   if (s == STATUS_OK)
-    s = find_entities(&e, utf8_cut(query, ENTITY_BYTES), terms);
+    s = find_entities(&e, utf8_cut(q->text, ENTITY_BYTES), q->terms);
   if (fts_is_damage(s)) {
     hits.damaged = true;
     s = STATUS_OK;
   } else if (s == STATUS_OK) {
     entity_rows_merge(&e.found);
-    s = accept(&e, f, (size_t)limit, &hits);
+    s = accept(&e, q->filter, q->limit, &hits);
   }
   s = db_snapshot_end(st->db, began, s, err);
   if (s == STATUS_OK)

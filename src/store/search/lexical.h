@@ -19,15 +19,22 @@ struct lexical_hits {
       damaged; /* the index is broken and there are no hits; other searches still work, 'doctor --repair' rebuilds it */
 };
 
+/* A search for chunks by text. */
+struct chunk_query {
+  const struct scope *scope;
+  const struct filter *filter;
+  struct str text;
+  size_t limit;                    /* maximum number of hits */
+  const struct query_terms *terms; /* only for entity_search(): terms that lexical_search() found; NULL if unknown */
+};
+
 /* Best chunks for a query, best first, ties by id. A memory may occur with several chunks. Any text is a valid query;
  * without words there are no hits. A damaged index is not an error: returns OK with ret_hits->damaged. */
-NODISCARD enum status lexical_search(struct store *st, const struct scope *scope, const struct filter *f,
-                                     struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
-                                     struct error *err);
+NODISCARD enum status lexical_search(struct store *st, const struct chunk_query *q, struct arena *a,
+                                     struct lexical_hits *ret_hits, struct error *err);
 
 /* Same without pruning, at any cost: the reference for lexical_search(). */
-NODISCARD enum status lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f,
-                                         struct str query, int64_t limit, struct arena *a,
+NODISCARD enum status lexical_search_all(struct store *st, const struct chunk_query *q, struct arena *a,
                                          struct lexical_hits *ret_hits, struct error *err);
 
 /* One chunk of a memory's text, as it is indexed. */

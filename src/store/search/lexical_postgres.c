@@ -41,9 +41,7 @@ struct query_word {
 
 struct search {
   struct store *st;
-  const struct scope *scope;
-  const struct filter *filter;
-  size_t limit;
+  const struct chunk_query *query;
   struct arena *a;
   struct error *err;
   struct word_counts counts;
@@ -135,7 +133,7 @@ static int by_score(const void *a, const void *b) {
 static void keep_best(struct search *q, struct lexical_hits *hits) {
   if (hits->n)
     qsort(hits->v, hits->n, sizeof(*hits->v), by_score);
-  hits->n = hits->n < q->limit ? hits->n : q->limit;
+  hits->n = hits->n < q->query->limit ? hits->n : q->query->limit;
 }
 
 /* ---- statements ---- */
@@ -211,15 +209,15 @@ static void add_rank(struct search *q, struct sql *sql) {
 
 static void add_match(struct search *q, struct sql *sql, struct str expression) {
   sql_add(sql, "x.team = ");
-  sql_text(sql, q->scope->team);
+  sql_text(sql, q->query->scope->team);
   sql_add(sql, " AND x.tokens @@ CAST(");
   sql_text(sql, expression);
   sql_add(sql, " AS tsquery)");
 }
 
 static void add_accepted(struct search *q, struct sql *sql) {
-  visible(sql, q->scope, lexical_states(q->filter));
-  filter_where(sql, q->filter);
+  visible(sql, q->query->scope, lexical_states(q->query->filter));
+  filter_where(sql, q->query->filter);
 }
 
 static struct sql begin_statement(struct search *q) {
@@ -231,8 +229,8 @@ static struct sql begin_statement(struct search *q) {
 /* Words are fetched only for the best rows: carrying them through the sort costs more. */
 static void end_statement(struct search *q, struct sql *sql) {
   sql_addf(sql, " ORDER BY r DESC, chunk_id LIMIT %zu) v JOIN chunk_text y ON y.chunk_id = v.chunk_id AND y.team = ",
-           q->limit * SCORE_TIMES + SCORE_MORE);
-  sql_text(sql, q->scope->team);
+           q->query->limit * SCORE_TIMES + SCORE_MORE);
+  sql_text(sql, q->query->scope->team);
 }
 
 /* Ranks rows, then checks the best; with `newest`, only of the newest rows. */
@@ -243,14 +241,14 @@ static struct sql ranked_first(struct search *q, struct str expression, bool new
   sql_add(&sql, " FROM ");
   if (newest) {
     sql_add(&sql, "(SELECT * FROM chunk_text WHERE team = ");
-    sql_text(&sql, q->scope->team);
+    sql_text(&sql, q->query->scope->team);
     sql_addf(&sql, " ORDER BY chunk_id DESC LIMIT %d) x WHERE ", NEWEST);
   } else {
     sql_add(&sql, "chunk_text x WHERE ");
   }
   add_match(q, &sql, expression);
   sql_addf(&sql, " ORDER BY r DESC, chunk_id LIMIT %zu) t JOIN memory m ON m.id = t.memory_id WHERE ",
-           q->limit * KEEP_TIMES + KEEP_MORE);
+           q->query->limit * KEEP_TIMES + KEEP_MORE);
   add_accepted(q, &sql);
   end_statement(q, &sql);
   return sql;
@@ -273,13 +271,13 @@ static struct sql checked_first(struct search *q, struct str expression) {
 static struct sql from_memories(struct search *q, struct str expression, enum narrow_part part) {
   struct sql sql = begin_statement(q);
   sql_add(&sql, "WITH few AS MATERIALIZED (SELECT m.id, " FEATURE_COLUMNS " FROM memory m WHERE ");
-  narrow_where(&sql, q->scope, q->filter, part);
+  narrow_where(&sql, q->query->scope, q->query->filter, part);
   sql_add(&sql, ") SELECT few.*, x.chunk_id, ");
   add_rank(q, &sql);
   sql_add(&sql, " FROM few JOIN chunk c ON c.memory_id = few.id AND c.team = ");
-  sql_text(&sql, q->scope->team);
+  sql_text(&sql, q->query->scope->team);
   sql_add(&sql, " JOIN chunk_text x ON x.chunk_id = c.id AND x.team = ");
-  sql_text(&sql, q->scope->team);
+  sql_text(&sql, q->query->scope->team);
   sql_add(&sql, " WHERE (x.tokens @@ CAST(");
   sql_text(&sql, expression);
   sql_add(&sql, " AS tsquery)) IS TRUE");
@@ -338,7 +336,7 @@ static struct str first_terms(struct search *q, size_t n, const char *between) {
 /* ---- search ---- */
 
 static bool has_enough(const struct search *q) {
-  return q->hits.n >= (q->limit < LEXICAL_ENOUGH ? q->limit : LEXICAL_ENOUGH);
+  return q->hits.n >= (q->query->limit < LEXICAL_ENOUGH ? q->query->limit : LEXICAL_ENOUGH);
 }
 
 static enum status run(struct search *q, const struct sql *sql) {
@@ -356,7 +354,7 @@ static bool keeps_all_rows(const struct search *q, const struct plan *plan) {
   double sum = 0;
   for (size_t i = 0; i < q->terms.n; i++)
     sum += q->terms.v[i].df;
-  return plan->select == q->terms.n && sum <= (double)(q->limit * KEEP_TIMES + KEEP_MORE);
+  return plan->select == q->terms.n && sum <= (double)(q->query->limit * KEEP_TIMES + KEEP_MORE);
 }
 
 /* Every term is too common to select rows. Searches rows that contain several of them, if those are not too many;
@@ -382,12 +380,12 @@ static enum status search_common(struct search *q) {
 static enum status search_texts(struct search *q, bool *ret_few) {
   struct lexical_hits hits = {0};
   size_t n;
-  enum status s = scope_is_narrow(q->st, q->scope, q->filter, q->a, ret_few, q->err);
+  enum status s = scope_is_narrow(q->st, q->query->scope, q->query->filter, q->a, ret_few, q->err);
   if (s != STATUS_OK || !*ret_few)
     return s;
   q->within = STR_NONE;
   for (enum narrow_part part = PART_ANY; s == STATUS_OK && part < PARTS; part++)
-    if (narrow_has(q->scope, q->filter, part)) {
+    if (narrow_has(q->query->scope, q->query->filter, part)) {
       struct sql sql = from_memories(q, first_terms(q, q->terms.n, " | "), part);
       s = read_hits(q, &sql, &hits, &n, NULL);
     }
@@ -465,7 +463,7 @@ static enum status tokenise_scope(struct search *q, const struct scope_tokens *s
 static enum status list_scope(struct search *q) {
   if (q->complete)
     return STATUS_OK;
-  q->tokens = scope_tokens(q->scope, q->a);
+  q->tokens = scope_tokens(q->query->scope, q->a);
   return tokenise_scope(q, &q->tokens, &q->counts.scope);
 }
 
@@ -480,7 +478,7 @@ static enum status use_scope(struct search *q) {
     return STATUS_OK;
   q->share = rows > 0 ? rows / q->counts.rows : 0;
   if (q->tokens.outside)
-    s = scope_tokens_inside(q->st, q->scope, q->a, &q->tokens, q->err);
+    s = scope_tokens_inside(q->st, q->query->scope, q->a, &q->tokens, q->err);
   if (s == STATUS_OK)
     s = tokenise_scope(q, &q->tokens, &words);
   buf_adds(&b, q->tokens.outside ? "!(" : "(");
@@ -493,40 +491,37 @@ static enum status use_scope(struct search *q) {
   return s;
 }
 
-static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
-  if (q->limit == 0)
+static enum status search(struct store *st, const struct chunk_query *query, bool complete, struct arena *a,
+                          struct lexical_hits *ret_hits, struct error *err) {
+  struct search q = {.st = st, .query = query, .a = a, .err = err, .complete = complete};
+  if (query->limit == 0)
     return STATUS_OK;
-  q->counts = (struct word_counts){.st = q->st, .team = q->scope->team};
-  enum status s = list_scope(q);
+  q.counts = (struct word_counts){.st = q.st, .team = query->scope->team};
+  enum status s = list_scope(&q);
   if (s == STATUS_OK)
-    s = words_terms(&q->counts, query, q->a, &q->terms, q->err);
-  if (s == STATUS_OK && q->terms.n) {
-    s = use_scope(q);
-    list_query_words(q);
+    s = words_terms(&q.counts, query->text, q.a, &q.terms, q.err);
+  if (s == STATUS_OK && q.terms.n) {
+    s = use_scope(&q);
+    list_query_words(&q);
   }
-  if (s == STATUS_OK && q->terms.n)
-    s = search_terms(q);
+  if (s == STATUS_OK && q.terms.n)
+    s = search_terms(&q);
   if (s == STATUS_OK) {
-    struct query_terms *terms = arena_new(q->a, struct query_terms);
-    *terms = q->terms;
-    *ret_hits = q->hits;
-    ret_hits->bound = q->terms.bound * (BM25_K1 + 1);
+    struct query_terms *terms = arena_new(q.a, struct query_terms);
+    *terms = q.terms;
+    *ret_hits = q.hits;
+    ret_hits->bound = q.terms.bound * (BM25_K1 + 1);
     ret_hits->terms = terms;
   }
   return s;
 }
 
-enum status postgres_lexical_search(struct store *st, const struct scope *scope, const struct filter *f,
-                                    struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
-                                    struct error *err) {
-  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
-  return search(&q, query, ret_hits);
+enum status postgres_lexical_search(struct store *st, const struct chunk_query *q, struct arena *a,
+                                    struct lexical_hits *ret_hits, struct error *err) {
+  return search(st, q, false, a, ret_hits, err);
 }
 
-enum status postgres_lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f,
-                                        struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
-                                        struct error *err) {
-  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
-  q.complete = true;
-  return search(&q, query, ret_hits);
+enum status postgres_lexical_search_all(struct store *st, const struct chunk_query *q, struct arena *a,
+                                        struct lexical_hits *ret_hits, struct error *err) {
+  return search(st, q, true, a, ret_hits, err);
 }

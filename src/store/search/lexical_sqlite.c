@@ -27,9 +27,7 @@ enum {
 
 struct search {
   struct store *st;
-  const struct scope *scope;
-  const struct filter *filter;
-  size_t limit;
+  const struct chunk_query *query;
   struct arena *a;
   struct error *err;
   struct fts_totals totals;
@@ -93,8 +91,8 @@ static struct sql accept_sql(struct search *q, bool texts) {
   struct sql sql = SQL(q->a);
   sql_addf(&sql, "SELECT m.id, " FEATURE_COLUMNS "%s FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ",
            texts ? ", c.headline, c.body, c.extra, c.terms" : "");
-  visible(&sql, q->scope, lexical_states(q->filter));
-  filter_where(&sql, q->filter);
+  visible(&sql, q->query->scope, lexical_states(q->query->filter));
+  filter_where(&sql, q->query->filter);
   sql_add(&sql, " AND c.id = ");
   sql_int(&sql, 0);
   return sql;
@@ -115,7 +113,7 @@ static void sort_hits(struct lexical_hits *hits) {
 static enum status accept_rows(struct search *q, const struct fts_scan *scan, struct fts_found *found, size_t by_text) {
   struct lexical_hits hits = {0};
   enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < found->n && hits.n < q->limit; i++) {
+  for (size_t i = 0; s == STATUS_OK && i < found->n && hits.n < q->query->limit; i++) {
     struct rows r;
     if (i == found->measured)
       fts_sort_rest(found);
@@ -193,8 +191,8 @@ static struct fts_scan scan_of(struct search *q, const struct work *work) {
                            .totals = q->totals,
                            .most = work->most,
                            .keep = work->keep,
-                           .want = q->complete ? SIZE_MAX : q->limit,
-                           .measure = q->complete ? SIZE_MAX : q->limit * MEASURE_TIMES};
+                           .want = q->complete ? SIZE_MAX : q->query->limit,
+                           .measure = q->complete ? SIZE_MAX : q->query->limit * MEASURE_TIMES};
 }
 
 /* Fills q->hits; ret_all is set if no matching row was skipped. */
@@ -215,7 +213,7 @@ static enum status run_plan(struct search *q, const struct work *work, bool *ret
 }
 
 static bool has_enough(const struct search *q) {
-  return q->hits.damaged || q->hits.n >= (q->limit < LEXICAL_ENOUGH ? q->limit : LEXICAL_ENOUGH);
+  return q->hits.damaged || q->hits.n >= (q->query->limit < LEXICAL_ENOUGH ? q->query->limit : LEXICAL_ENOUGH);
 }
 
 /* ---- narrow scopes ---- */
@@ -225,7 +223,7 @@ static enum status score_part(struct search *q, enum narrow_part part, struct le
   struct rows r;
   sql_add(&sql, "SELECT m.id, c.headline, c.body, c.extra, c.terms, c.id FROM memory m"
                 " CROSS JOIN chunk c ON c.memory_id = m.id WHERE ");
-  narrow_where(&sql, q->scope, q->filter, part);
+  narrow_where(&sql, q->query->scope, q->query->filter, part);
   db_query_sql(q->st->db, &r, q->err, &sql);
   while (rows_next(&r)) {
     double score;
@@ -239,14 +237,14 @@ static enum status score_part(struct search *q, enum narrow_part part, struct le
 /* Scores every text of the scope. If there are too many, ret_few is false and nothing changes. */
 static enum status search_texts(struct search *q, bool *ret_few) {
   struct lexical_hits hits = {0};
-  enum status s = scope_is_narrow(q->st, q->scope, q->filter, q->a, ret_few, q->err);
+  enum status s = scope_is_narrow(q->st, q->query->scope, q->query->filter, q->a, ret_few, q->err);
   if (s != STATUS_OK || !*ret_few)
     return s;
   for (enum narrow_part part = PART_ANY; s == STATUS_OK && part < PARTS; part++)
-    if (narrow_has(q->scope, q->filter, part))
+    if (narrow_has(q->query->scope, q->query->filter, part))
       s = score_part(q, part, &hits);
   sort_hits(&hits);
-  hits.n = hits.n < q->limit ? hits.n : q->limit;
+  hits.n = hits.n < q->query->limit ? hits.n : q->query->limit;
   if (s == STATUS_OK)
     q->hits = hits;
   return s;
@@ -256,7 +254,7 @@ static enum status search_texts(struct search *q, bool *ret_few) {
 
 static struct work work_within(const struct search *q, double select_rows, double score_rows) {
   return (struct work){.terms = plan_within(&q->terms, q->share, select_rows, score_rows, FTS_WEIGHED),
-                       .keep = q->limit * KEEP_TIMES};
+                       .keep = q->query->limit * KEEP_TIMES};
 }
 
 /* Every term is too common to select rows: tries rows that contain three of them, then two, then one, newest first. */
@@ -265,7 +263,7 @@ static enum status search_common(struct search *q, bool *ret_all) {
   *ret_all = false;
   for (size_t n = q->terms.n < 3 ? q->terms.n : 3; s == STATUS_OK && n > 0; n--) {
     struct work work = {
-        .terms = {.select = n, .score = n}, .all_of = n > 1, .keep = q->limit * KEEP_TIMES, .most = COMMON_ROWS};
+        .terms = {.select = n, .score = n}, .all_of = n > 1, .keep = q->query->limit * KEEP_TIMES, .most = COMMON_ROWS};
     s = run_plan(q, &work, ret_all);
     if (has_enough(q))
       break;
@@ -330,12 +328,12 @@ static enum status find_scope(struct search *q) {
   q->share = 1;
   if (q->complete || q->totals.rows < (double)LEXICAL_NARROW_TEXTS)
     return STATUS_OK;
-  struct scope_tokens tokens = scope_tokens(q->scope, q->a);
+  struct scope_tokens tokens = scope_tokens(q->query->scope, q->a);
   enum status s = count_tokens(q, &tokens, &rows);
   if (s != STATUS_OK || !tokens.list.n || (tokens.outside && rows == 0))
     return s;
   if (tokens.outside) {
-    s = scope_tokens_inside(q->st, q->scope, q->a, &tokens, q->err);
+    s = scope_tokens_inside(q->st, q->query->scope, q->a, &tokens, q->err);
     if (s == STATUS_OK)
       s = count_tokens(q, &tokens, &rows);
   }
@@ -349,10 +347,10 @@ static enum status find_scope(struct search *q) {
   return STATUS_OK;
 }
 
-static enum status search_inside(struct search *q, struct str query) {
+static enum status search_inside(struct search *q) {
   enum status s = fts_totals(q->st->db, &q->totals, q->err);
   if (s == STATUS_OK)
-    s = fts_terms(q->st->db, query, &q->totals, q->a, &q->terms, q->err);
+    s = fts_terms(q->st->db, q->query->text, &q->totals, q->a, &q->terms, q->err);
   if (s == STATUS_OK && q->terms.n)
     s = find_scope(q);
   if (s == STATUS_OK && q->terms.n == 0)
@@ -368,34 +366,32 @@ static enum status search_inside(struct search *q, struct str query) {
   return search_terms(q);
 }
 
-static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
+static enum status search(struct store *st, const struct chunk_query *query, bool complete, struct arena *a,
+                          struct lexical_hits *ret_hits, struct error *err) {
+  struct search q = {.st = st, .query = query, .a = a, .err = err, .complete = complete};
   bool began = false;
-  if (q->limit == 0)
+  if (query->limit == 0)
     return STATUS_OK;
-  enum status s = db_snapshot(q->st->db, &began, q->err);
+  enum status s = db_snapshot(q.st->db, &began, q.err);
   if (s == STATUS_OK)
-    s = search_inside(q, query);
-  s = db_snapshot_end(q->st->db, began, s, q->err);
+    s = search_inside(&q);
+  s = db_snapshot_end(q.st->db, began, s, q.err);
   if (s == STATUS_OK) {
-    *ret_hits = q->hits;
-    ret_hits->bound = q->terms.bound * (BM25_K1 + 1);
-    struct query_terms *terms = arena_new(q->a, struct query_terms);
-    *terms = q->terms;
-    ret_hits->terms = q->hits.damaged ? NULL : terms;
+    *ret_hits = q.hits;
+    ret_hits->bound = q.terms.bound * (BM25_K1 + 1);
+    struct query_terms *terms = arena_new(q.a, struct query_terms);
+    *terms = q.terms;
+    ret_hits->terms = q.hits.damaged ? NULL : terms;
   }
   return s;
 }
 
-enum status sqlite_lexical_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                                  int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
-  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
-  return search(&q, query, ret_hits);
+enum status sqlite_lexical_search(struct store *st, const struct chunk_query *q, struct arena *a,
+                                  struct lexical_hits *ret_hits, struct error *err) {
+  return search(st, q, false, a, ret_hits, err);
 }
 
-enum status sqlite_lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f,
-                                      struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
-                                      struct error *err) {
-  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
-  q.complete = true;
-  return search(&q, query, ret_hits);
+enum status sqlite_lexical_search_all(struct store *st, const struct chunk_query *q, struct arena *a,
+                                      struct lexical_hits *ret_hits, struct error *err) {
+  return search(st, q, true, a, ret_hits, err);
 }

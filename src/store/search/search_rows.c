@@ -74,13 +74,13 @@ struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const stru
   return filter;
 }
 
-enum status search_near(struct store *st, const struct scope *scope, const struct filter *f,
-                        const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
-                        struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err) {
-  struct chunk_filter chunks = {
-      .scope = scope, .filter = f, .states = f->states ? f->states : STATES_SEARCHED, .features = true};
+enum status search_near(struct store *st, const struct near_query *q, struct arena *a, struct vec_hits *ret_hits,
+                        struct vec_health *ret_health, struct error *err) {
+  const char *states = q->filter->states ? q->filter->states : STATES_SEARCHED;
+  struct chunk_filter chunks = {.scope = q->scope, .filter = q->filter, .states = states, .features = true};
   struct vec_filter filter = chunk_filter_sql(st, a, &chunks);
-  return vec_search(st, model, vector, -1, k, &filter, a, ret_hits, ret_health, err);
+  struct vec_query near = {q->model, q->vector, -1, q->k, &filter};
+  return vec_search(st, &near, a, ret_hits, ret_health, err);
 }
 
 void features_read(const struct rows *r, int column, struct arena *a, struct memory *m) {

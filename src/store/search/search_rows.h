@@ -16,9 +16,15 @@ struct chunk_filter {
 };
 /* Builds the filter for the engine of the store. */
 struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const struct chunk_filter *f);
-/* ret_health may be NULL. */
-NODISCARD enum status search_near(struct store *st, const struct scope *scope, const struct filter *f,
-                                  const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
+struct near_query {
+  const struct scope *scope;
+  const struct filter *filter;
+  const struct vec_model *model;
+  const int8_t *vector;
+  size_t k; /* maximum number of hits */
+};
+/* Nearest chunks, best first, with their features. ret_health may be NULL. */
+NODISCARD enum status search_near(struct store *st, const struct near_query *q, struct arena *a,
                                   struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
 /* Reads the features for ranking of these memories: type, weight, times, ratings, use, session, trust. */
 #define FEATURE_COLUMNS                                                                                                \

@@ -63,27 +63,26 @@ enum status action_find(struct store *st, struct str team, int64_t id, struct ar
   return read_one(st, &r, a, ret_item, ret_found);
 }
 
-enum status action_find_text(struct store *st, struct str team, struct str project, struct str text, int64_t memory_id,
-                             struct arena *a, struct action_item *ret_item, bool *ret_found, struct error *err) {
+enum status action_find_text(struct store *st, struct str team, const struct action_item *like, struct arena *a,
+                             struct action_item *ret_item, bool *ret_found, struct error *err) {
   struct rows r;
   /* A pending item comes before decided ones with the same text. */
   db_query(st->db, &r, err,
            ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.text = ?3"
                         " AND (?4 IS NULL OR i.memory_id = ?4)"
                         " ORDER BY CASE WHEN i.status = 'pending' THEN 0 ELSE 1 END, i.id DESC LIMIT 1",
-           "ssst", team, project, text, memory_id);
+           "ssst", team, like->project, like->text, like->memory_id);
   return read_one(st, &r, a, ret_item, ret_found);
 }
 
-enum status actions_pending(struct store *st, struct str team, struct str project, int64_t upto, int64_t limit,
-                            struct arena *a, struct action_items *ret_list, int64_t *ret_total, struct error *err) {
+enum status actions_pending(struct store *st, const struct pending_query *q, struct arena *a,
+                            struct action_items *ret_list, int64_t *ret_total, struct error *err) {
   struct rows r;
-  int64_t total;
-  upto = upto > 0 ? upto : INT64_MAX;
-  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3", "ssi", team,
-             project, upto));
-  db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", team, project,
-           upto, limit);
+  int64_t total, upto = q->upto > 0 ? q->upto : INT64_MAX;
+  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3", "ssi", q->team,
+             q->project, upto));
+  db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", q->team,
+           q->project, upto, q->limit);
   TRY(read_all(st, &r, a, ret_list));
   if (ret_total)
     *ret_total = total;
@@ -164,7 +163,8 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
                             struct error *err) {
   struct action_items newest = {0}, found = {0};
   int64_t pending, count = 0;
-  TRY(actions_pending(txn->store, scope->team, scope->project, 0, 1, a, &newest, &pending, err));
+  struct pending_query q = {.team = scope->team, .project = scope->project, .limit = 1};
+  TRY(actions_pending(txn->store, &q, a, &newest, &pending, err));
   TRY(extracted_items(txn->store, scope, a, &found, err));
   struct reach reach = store_reach(txn->store);
   for (size_t i = 0; i < found.n && pending + count < ACTION_CAP; i++) {

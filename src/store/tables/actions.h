@@ -32,14 +32,18 @@ NODISCARD enum status action_decide(struct txn *txn, struct arena *a, const stru
 
 NODISCARD enum status action_find(struct store *st, struct str team, int64_t id, struct arena *a,
                                   struct action_item *ret_item, bool *ret_found, struct error *err);
-/* The item with exactly this text, of the project or global. memory_id 0 means any memory. */
-NODISCARD enum status action_find_text(struct store *st, struct str team, struct str project, struct str text,
-                                       int64_t memory_id, struct arena *a, struct action_item *ret_item,
-                                       bool *ret_found, struct error *err);
-/* Pending items, newest first; `upto` > 0 excludes newer ids. */
-NODISCARD enum status actions_pending(struct store *st, struct str team, struct str project, int64_t upto,
-                                      int64_t limit, struct arena *a, struct action_items *ret_list, int64_t *ret_total,
-                                      struct error *err);
+/* The item with exactly the text of `like`, of its project or global, and of its memory (0: any). */
+NODISCARD enum status action_find_text(struct store *st, struct str team, const struct action_item *like,
+                                       struct arena *a, struct action_item *ret_item, bool *ret_found,
+                                       struct error *err);
+struct pending_query {
+  struct str team, project;
+  int64_t upto; /* highest id; 0: no maximum */
+  int64_t limit;
+};
+/* Pending items, newest first; ret_total (may be NULL) counts all. */
+NODISCARD enum status actions_pending(struct store *st, const struct pending_query *q, struct arena *a,
+                                      struct action_items *ret_list, int64_t *ret_total, struct error *err);
 /* All items of the project and global ones, pending or decided, newest first. */
 NODISCARD enum status actions_all(struct store *st, struct str team, struct str project, int64_t limit, struct arena *a,
                                   struct action_items *ret_list, struct error *err);

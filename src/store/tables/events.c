@@ -54,29 +54,30 @@ static enum status visit_rows(struct rows *r, event_visit visit, void *arg) {
   return stop;
 }
 
+static int64_t limit_of(const struct event_query *q) { return q->limit > 0 ? q->limit : INT64_MAX; }
+
 /* For callers with limited access: events of readable memories, except links, which name another memory. */
-static struct sql select_within(struct arena *a, const struct reach *reach, struct str team, int64_t since,
-                                struct str action, int64_t limit) {
+static struct sql select_within(struct arena *a, const struct reach *reach, const struct event_query *which) {
   struct sql q = SQL(a);
   sql_add(&q, EVENT_COLUMNS "WHERE seq > ");
-  sql_int(&q, since);
+  sql_int(&q, which->since);
   sql_add(&q, " AND team = ");
-  sql_text(&q, team);
-  if (action.p) {
+  sql_text(&q, which->team);
+  if (which->action.p) {
     sql_add(&q, " AND action = ");
-    sql_text(&q, action);
+    sql_text(&q, which->action);
   }
   reach_where(&q, reach, "project");
   sql_add(&q, " AND (change IS NULL OR change NOT IN ('link', 'unlink'))"
               " AND EXISTS (SELECT 1 FROM memory m WHERE m.team = event.team AND m.id = event.memory_id");
   reach_where(&q, reach, "m.project");
   sql_add(&q, ") ORDER BY seq LIMIT ");
-  sql_int(&q, limit);
+  sql_int(&q, limit_of(which));
   return q;
 }
 
-static enum status walk_within(struct store *st, const struct reach *reach, struct str team, int64_t since,
-                               int64_t limit, struct str action, event_visit visit, void *arg, struct error *err) {
+static enum status walk_within(struct store *st, const struct reach *reach, const struct event_query *which,
+                               event_visit visit, void *arg, struct error *err) {
   struct arena scratch;
   jmp_buf oom;
   volatile enum status s;
@@ -85,7 +86,7 @@ static enum status walk_within(struct store *st, const struct reach *reach, stru
     s = error_set(err, STATUS_NOMEM, "out of memory");
   } else {
     struct rows r;
-    struct sql q = select_within(&scratch, reach, team, since, action, limit);
+    struct sql q = select_within(&scratch, reach, which);
     db_query_sql(st->db, &r, err, &q);
     s = visit_rows(&r, visit, arg);
   }
@@ -93,16 +94,15 @@ static enum status walk_within(struct store *st, const struct reach *reach, stru
   return s;
 }
 
-enum status events_walk(struct store *st, struct str team, int64_t since, int64_t limit, struct str action,
-                        event_visit visit, void *arg, struct error *err) {
+enum status events_walk(struct store *st, const struct event_query *q, event_visit visit, void *arg,
+                        struct error *err) {
   struct rows r;
   struct reach reach = store_reach(st);
-  limit = limit > 0 ? limit : INT64_MAX;
   if (reach.role != ROLE_ADMIN)
-    return walk_within(st, &reach, team, since, limit, action, visit, arg, err);
+    return walk_within(st, &reach, q, visit, arg, err);
   db_query(st->db, &r, err,
            EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
-           since, team, action, limit);
+           q->since, q->team, q->action, limit_of(q));
   return visit_rows(&r, visit, arg);
 }
 

@@ -15,10 +15,16 @@ struct event {
 /* Adds an event; team, source, session, op and time come from the transaction. */
 NODISCARD enum status event_add(struct txn *txn, const struct event *e, struct error *err);
 
-/* Visits events of the team after `since`, oldest first. Stops when visit returns anything but STATUS_OK. */
+struct event_query {
+  struct str team;
+  int64_t since;     /* sequence number of the last event seen */
+  int64_t limit;     /* 0: all */
+  struct str action; /* absent: any */
+};
+/* Visits events after `since`, oldest first. Stops when visit returns anything but STATUS_OK. */
 typedef enum status (*event_visit)(void *arg, const struct event *e);
-NODISCARD enum status events_walk(struct store *st, struct str team, int64_t since, int64_t limit, struct str action,
-                                  event_visit visit, void *arg, struct error *err);
+NODISCARD enum status events_walk(struct store *st, const struct event_query *q, event_visit visit, void *arg,
+                                  struct error *err);
 /* The last `limit` events of the team, newest first. */
 NODISCARD enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
                                     struct error *err);

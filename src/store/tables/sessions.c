@@ -213,16 +213,15 @@ enum status handoff_add(struct txn *txn, struct arena *a, struct str session, st
 }
 
 enum status handoff_last(struct store *st, struct str team, struct str project, struct str except, struct arena *a,
-                         struct handoff *ret_handoff, bool *ret_found, struct error *err) {
+                         struct handoff *ret_handoff, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
            "SELECT id, project, session, source, text, created_at FROM handoff WHERE team = ?1"
            " AND (project = '' OR project = ?2) AND (?3 IS NULL OR session IS NULL OR session <> ?3)"
            " ORDER BY id DESC LIMIT 1",
            "sss", team, project, except);
-  bool found = rows_next(&r);
   struct handoff h = {0};
-  if (found)
+  if (rows_next(&r))
     h = (struct handoff){.id = rows_int(&r, 0),
                          .project = rows_dup(&r, 1, a),
                          .session = rows_dup(&r, 2, a),
@@ -231,9 +230,7 @@ enum status handoff_last(struct store *st, struct str team, struct str project, 
                          .created_at = rows_int(&r, 5)};
   TRY(rows_end(&r));
   struct reach reach = store_reach(st);
-  *ret_found = found && reach_can_read(&reach, h.project);
-  if (*ret_found)
-    *ret_handoff = h;
+  *ret_handoff = h.id && reach_can_read(&reach, h.project) ? h : (struct handoff){0};
   return STATUS_OK;
 }
 

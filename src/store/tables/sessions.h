@@ -81,9 +81,9 @@ struct handoff {
 };
 NODISCARD enum status handoff_add(struct txn *txn, struct arena *a, struct str session, struct str text,
                                   int64_t *ret_id, struct error *err);
-/* The newest handoff of the project or global, except those of session `except` (may be absent). */
+/* The newest handoff of the project or global, not of session `except` (may be absent); id 0 if there is none. */
 NODISCARD enum status handoff_last(struct store *st, struct str team, struct str project, struct str except,
-                                   struct arena *a, struct handoff *ret_handoff, bool *ret_found, struct error *err);
+                                   struct arena *a, struct handoff *ret_handoff, struct error *err);
 
 /* Deletes sessions that ended more than SESSIONS_KEPT_DAYS ago, and old scratch values and checkpoints. */
 NODISCARD enum status sessions_tidy(struct txn *txn, struct error *err);

@@ -333,21 +333,19 @@ static void resize_rows(struct vec_cache *c, struct cached_index *x) {
 
 /* A committed place never changes. Inside a transaction it may be rolled back, so it is not cached then. */
 enum status cached_index_row(struct store *st, struct cached_index *x, int64_t place, int64_t chunk_id, int8_t *scratch,
-                             const int8_t **ret_vector, bool *ret_damaged, struct error *err) {
+                             struct cached_row *ret, struct error *err) {
   resize_rows(st->vectors, x);
   size_t at = x->row_count ? (size_t)place & (x->row_count - 1) : 0;
   int8_t *kept = x->row_count ? x->rows + at * (size_t)x->dims : NULL;
-  *ret_damaged = false;
-  if (kept && x->row_place[at] == place) {
-    *ret_vector = kept;
+  *ret = (struct cached_row){.vector = kept};
+  if (kept && x->row_place[at] == place)
     return STATUS_OK;
-  }
   struct rows r;
   db_query(st->db, &r, err, "SELECT vector FROM vec_slot WHERE place = ?1", "i", place);
   const int8_t *v = NULL;
   if (rows_next(&r)) {
     v = vector_unpack(rows_text(&r, 0), chunk_id, x->dims);
-    *ret_damaged = !v;
+    ret->damaged = !v;
   }
   bool keep = v && kept && !db_writing(st->db);
   int8_t *to = keep ? kept : scratch;
@@ -355,9 +353,9 @@ enum status cached_index_row(struct store *st, struct cached_index *x, int64_t p
     memcpy(to, v, (size_t)x->dims);
   if (keep)
     x->row_place[at] = place;
-  *ret_vector = v ? to : NULL;
+  ret->vector = v ? to : NULL;
   enum status s = rows_end(&r);
-  *ret_damaged |= s == STATUS_CORRUPT;
+  ret->damaged |= s == STATUS_CORRUPT;
   return s == STATUS_CORRUPT ? STATUS_OK : s;
 }
 

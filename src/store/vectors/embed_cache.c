@@ -8,20 +8,17 @@
 static const int64_t note_after = MS_PER_DAY;
 
 enum status embed_cache_get(struct store *st, const struct vec_model *m, const char hash[HASH_TEXT_SIZE], int64_t now,
-                            int8_t *ret_vector, bool *ret_found, bool *ret_stale, struct error *err) {
+                            int8_t *ret_vector, enum embed_cached *ret_cached, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
            "SELECT vector, used_at FROM embed_cache WHERE team = ?1 AND hash = ?2 AND model = ?3 AND dims = ?4", "sssi",
            m->team, str_from(hash), m->model, (int64_t)m->dims);
-  bool found = rows_next(&r);
-  struct str vector = found ? rows_text(&r, 0) : STR_NONE;
-  if (found && vector.n == (size_t)m->dims) {
+  *ret_cached = CACHE_MISS;
+  struct str vector = rows_next(&r) ? rows_text(&r, 0) : STR_NONE;
+  if (vector.p && vector.n == (size_t)m->dims) {
     memcpy(ret_vector, vector.p, vector.n);
-    *ret_stale = now - rows_int(&r, 1) > note_after;
-  } else {
-    found = false;
+    *ret_cached = now - rows_int(&r, 1) > note_after ? CACHE_STALE : CACHE_HIT;
   }
-  *ret_found = found;
   return rows_end(&r);
 }
 

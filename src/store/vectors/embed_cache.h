@@ -6,9 +6,11 @@
 
 enum { EMBED_CACHE_ROWS = 20000 };
 
-/* ret_vector[model->dims]; ret_stale: the recorded time of use is old enough to be updated. */
+/* CACHE_STALE: a hit, and the recorded time of use is old enough to be updated. */
+enum embed_cached { CACHE_MISS, CACHE_HIT, CACHE_STALE };
+/* ret_vector[model->dims] */
 NODISCARD enum status embed_cache_get(struct store *st, const struct vec_model *model, const char hash[HASH_TEXT_SIZE],
-                                      int64_t now, int8_t *ret_vector, bool *ret_found, bool *ret_stale,
+                                      int64_t now, int8_t *ret_vector, enum embed_cached *ret_cached,
                                       struct error *err);
 /* Works inside any transaction. */
 NODISCARD enum status embed_cache_put(struct store *st, const struct vec_model *model, const char hash[HASH_TEXT_SIZE],

@@ -83,11 +83,13 @@ NODISCARD enum status cached_index_refresh(struct store *st, const struct vec_mo
                                            struct error *err);
 /* Finds the position of a chunk without reading the database; false if unknown. */
 bool cached_index_find(const struct cached_index *x, int64_t chunk_id, size_t *ret_block, size_t *ret_row);
-/* Reads the vector at a place; NULL if there is none or, with ret_damaged set, if it is damaged. Valid until the next
- * call. `scratch` holds dims bytes. */
+struct cached_row {
+  const int8_t *vector; /* NULL if there is none, or it is damaged */
+  bool damaged;
+};
+/* Reads the vector at a place; valid until the next call. `scratch` holds dims bytes. */
 NODISCARD enum status cached_index_row(struct store *st, struct cached_index *x, int64_t place, int64_t chunk_id,
-                                       int8_t *scratch, const int8_t **ret_vector, bool *ret_damaged,
-                                       struct error *err);
+                                       int8_t *scratch, struct cached_row *ret, struct error *err);
 /* Reads the vectors of one more block, if the cache has space for all. A process that searches repeatedly soon has all
  * of them cached; a single search does not pay for it. */
 NODISCARD enum status cached_index_read_ahead(struct store *st, struct cached_index *x, struct error *err);

@@ -240,10 +240,7 @@ static int distance_limit(const struct cached_index *x, const int8_t *query, dou
 struct search {
   struct store *st;
   struct cached_index *x;
-  const int8_t *query;
-  double min_cosine;
-  size_t k;
-  struct vec_filter *filter;
+  const struct vec_query *q;
   struct arena *a;
   struct vec_hits *hits;
   struct vec_health *health;
@@ -298,15 +295,14 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
     int64_t chunk = b->chunks[rows->v[i].slot];
     if (i + AHEAD < rows->n)
       prefetch_row(s->x, &rows->v[i + AHEAD]);
-    const int8_t *vector;
-    bool damaged;
+    struct cached_row row;
     enum status status =
-        cached_index_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &vector, &damaged, s->err);
+        cached_index_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &row, s->err);
     if (status != STATUS_OK)
       return status;
-    s->health->vectors += damaged;
-    double cosine = vector ? vec_cosine(s->query, vector, dims) : -2;
-    if (vector && cosine >= s->min_cosine)
+    s->health->vectors += row.damaged;
+    double cosine = row.vector ? vec_cosine(s->q->vector, row.vector, dims) : -2;
+    if (row.vector && cosine >= s->q->min_cosine)
       list_push(s->a, ret, (struct vec_hit){chunk, 0, cosine, NULL});
   }
   for (size_t i = ret->n / 2; i-- > 0;)
@@ -316,13 +312,13 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
 
 /* Sets hit->memory_id; leaves it 0 if the filter rejects the chunk. */
 static enum status accept(struct search *s, struct vec_hit *hit) {
-  struct sql *one = &s->filter->one;
+  struct sql *one = &s->q->filter->one;
   struct rows r;
   one->v[one->n - 1].i = hit->chunk_id;
   db_query_sql(s->st->db, &r, s->err, one);
   if (rows_next(&r)) {
     hit->memory_id = rows_int(&r, 0);
-    if (s->filter->features) {
+    if (s->q->filter->features) {
       struct memory *m = arena_new(s->a, struct memory);
       m->id = hit->memory_id;
       features_read(&r, 1, s->a, m);
@@ -335,7 +331,7 @@ static enum status accept(struct search *s, struct vec_hit *hit) {
 /* Takes the best hits that pass the filter, up to k. With `probing`, stops early if few pass. */
 static enum status accept_best(struct search *s, struct vec_hits *best, bool probing) {
   s->hits->n = 0;
-  for (size_t tested = 1; best->n && s->hits->n < s->k; tested++) {
+  for (size_t tested = 1; best->n && s->hits->n < s->q->k; tested++) {
     struct vec_hit hit = take_nearest(best);
     enum status status = accept(s, &hit);
     if (status != STATUS_OK)
@@ -350,8 +346,8 @@ static enum status accept_best(struct search *s, struct vec_hits *best, bool pro
 
 /* Number of rows that get exact cosines. */
 static size_t exact_rows(const struct search *s, size_t total) {
-  size_t rows = s->min_cosine > -1 ? EXACT_CLOSE : EXACT_ROWS + total / EXACT_SHARE;
-  return rows > 4 * s->k ? rows : 4 * s->k;
+  size_t rows = s->q->min_cosine > -1 ? EXACT_CLOSE : EXACT_ROWS + total / EXACT_SHARE;
+  return rows > 4 * s->q->k ? rows : 4 * s->q->k;
 }
 
 /* One search round. ret_done is set if no skipped row could belong to the result: k hits were found, or all rows were
@@ -361,18 +357,18 @@ static enum status search_round(struct search *s, const struct probe *query, siz
   struct vec_hits best = {0};
   size_t total = 0;
   for (size_t i = 0; i < s->x->n; i++)
-    total += is_excluded(s->filter, &s->x->blocks[i]) ? 0 : BLOCK_ROWS;
+    total += is_excluded(s->q->filter, &s->x->blocks[i]) ? 0 : BLOCK_ROWS;
   size_t exact = exact_rows(s, total) * times;
   size_t near = (NEAR_ROWS + total / NEAR_SHARE) * times;
   s->health->vectors = 0;
-  struct candidates rows =
-      rank_rows(s->a, s->x, query, distance_limit(s->x, s->query, s->min_cosine), near > exact ? near : exact, allowed);
+  struct candidates rows = rank_rows(s->a, s->x, query, distance_limit(s->x, s->q->vector, s->q->min_cosine),
+                                     near > exact ? near : exact, allowed);
   keep_agreeing(s->a, exact, &rows);
   enum status status = rescore(s, &rows, &best);
   bool more = rows.cut && best.n * 2 >= rows.n;
   if (status == STATUS_OK)
     status = accept_best(s, &best, probing && more);
-  *ret_done = s->hits->n == s->k || !more;
+  *ret_done = s->hits->n == s->q->k || !more;
   return status;
 }
 
@@ -385,7 +381,7 @@ static enum status list_allowed(struct search *s, struct allowed *ret, bool *ret
     for (size_t k = 0; k < x->blocks[i].used; k++)
       last = x->blocks[i].chunks[k] > last ? x->blocks[i].chunks[k] : last;
   *ret = (struct allowed){arena_array(s->a, uint64_t, (size_t)last / 64 + 1), last};
-  struct sql *all = &s->filter->all;
+  struct sql *all = &s->q->filter->all;
   all->v[all->n - 1].i = LISTED_MAX + 1;
   struct rows r;
   db_query_sql(s->st->db, &r, s->err, all);
@@ -398,16 +394,17 @@ static enum status list_allowed(struct search *s, struct allowed *ret, bool *ret
   return rows_end(&r);
 }
 
-static enum status search_index(struct search *s, const struct vec_model *m) {
+static enum status search_index(struct search *s) {
+  const struct vec_model *m = s->q->model;
   struct allowed allowed;
-  struct probe query = {.bits = {0}, .filter = s->filter};
-  bool done = s->k == 0, complete = false, listable = s->filter->all.n > 0;
+  struct probe query = {.bits = {0}, .filter = s->q->filter};
+  bool done = s->q->k == 0, complete = false, listable = s->q->filter->all.n > 0;
   enum status status = cached_index_refresh(s->st, m, &s->x, s->err);
   if (status != STATUS_OK)
     return status;
-  vec_bits(s->query, s->x->centre, m->dims, query.bits);
+  vec_bits(s->q->vector, s->x->centre, m->dims, query.bits);
   query.table = arena_alloc(s->a, VEC_TABLE(m->dims) * sizeof(*query.table));
-  vec_agreement_table(s->query, s->x->centre, m->dims, query.table);
+  vec_agreement_table(s->q->vector, s->x->centre, m->dims, query.table);
   if (!done)
     status = search_round(s, &query, 1, NULL, listable, &done);
   if (status == STATUS_OK && !done && listable) {
@@ -423,16 +420,15 @@ static enum status search_index(struct search *s, const struct vec_model *m) {
 }
 
 /* An open query keeps a read transaction, so the whole search sees one snapshot and takes the locks once. */
-enum status sqlite_vec_search(struct store *st, const struct vec_model *m, const int8_t *query, double min_cosine,
-                              size_t k, struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits,
+enum status sqlite_vec_search(struct store *st, const struct vec_query *q, struct arena *a, struct vec_hits *ret_hits,
                               struct vec_health *ret_health, struct error *err) {
   struct vec_hits hits = {0};
   struct vec_health health = {0};
-  struct search search = {st, NULL, query, min_cosine, k, filter, a, &hits, &health, err};
+  struct search search = {st, NULL, q, a, &hits, &health, err};
   struct rows snapshot;
   db_query(st->db, &snapshot, err, "SELECT name FROM meta", NULL);
   rows_next(&snapshot);
-  enum status s = search_index(&search, m);
+  enum status s = search_index(&search);
   if (s == STATUS_OK)
     s = cached_index_read_ahead(st, search.x, err);
   enum status end = rows_end(&snapshot);

@@ -28,13 +28,9 @@ enum {
 
 struct search {
   struct store *st;
-  const struct vec_model *model;
-  const int8_t *query;
-  struct str text; /* query in halfvec's text form */
-  double own;      /* squared norm of the query */
-  double min_cosine;
-  size_t k;
-  const struct vec_filter *filter;
+  const struct vec_query *q;
+  struct str text; /* query vector in halfvec's text form */
+  double own;      /* squared norm of the query vector */
   struct arena *a;
   struct vec_hits hits;
   bool beyond; /* a row below min_cosine was seen, so all similar ones have been found */
@@ -42,7 +38,7 @@ struct search {
 };
 
 /* Asks for more rows than wanted: the index returns them only approximately in order. */
-static size_t limit_of(const struct search *s) { return s->k + s->k / 4 + 8; }
+static size_t limit_of(const struct search *s) { return s->q->k + s->q->k / 4 + 8; }
 
 /* ---- statements ---- */
 
@@ -59,22 +55,22 @@ static size_t keep_value(struct sql *q, struct str value) {
 
 static struct statement statement_of(const struct search *s) {
   struct statement t = {.q = SQL(s->a)};
-  for (size_t i = 0; i < s->filter->where.n; i++)
-    list_push(s->a, &t.q, s->filter->where.v[i]);
-  t.team = keep_value(&t.q, s->model->team);
+  for (size_t i = 0; i < s->q->filter->where.n; i++)
+    list_push(s->a, &t.q, s->q->filter->where.v[i]);
+  t.team = keep_value(&t.q, s->q->model->team);
   return t;
 }
 
 /* Binds the index (team and model) and the query vector. */
 static void add_index(struct statement *t, const struct search *s) {
-  t->model = keep_value(&t->q, s->model->model);
+  t->model = keep_value(&t->q, s->q->model->model);
   t->query = keep_value(&t->q, s->text);
 }
 
 static void add_filter(struct statement *t, const struct search *s) {
   sql_addf(&t->q, "c.team = ?%zu AND ", t->team);
-  if (s->filter->where.text.n)
-    buf_add(&t->q.text, buf_str(&s->filter->where.text));
+  if (s->q->filter->where.text.n)
+    buf_add(&t->q.text, buf_str(&s->q->filter->where.text));
   else
     sql_addf(&t->q, "m.team = ?%zu", t->team);
 }
@@ -82,7 +78,7 @@ static void add_filter(struct statement *t, const struct search *s) {
 /* Result columns of every statement. Only by_filter() fills PASSED; features follow if requested. */
 enum columns { CHUNK, DOT, NORM, PASSED, MEMORY, FEATURE };
 static const char *memory_columns_of(const struct search *s) {
-  return s->filter->features ? "m.id, " FEATURE_COLUMNS : "m.id";
+  return s->q->filter->features ? "m.id, " FEATURE_COLUMNS : "m.id";
 }
 
 /* Joins a chunk's memory if it passes the filter, row by row, in the order of the rows. */
@@ -99,7 +95,7 @@ static void add_products(struct statement *t) {
 }
 
 static void add_which(struct statement *t, const struct search *s) {
-  sql_addf(&t->q, "s.team = ?%zu AND s.model = ?%zu AND s.dims = %d", t->team, t->model, s->model->dims);
+  sql_addf(&t->q, "s.team = ?%zu AND s.model = ?%zu AND s.dims = %d", t->team, t->model, s->q->model->dims);
 }
 
 /* A zero vector has no direction; its cosine is 0. No index supports this order. */
@@ -109,7 +105,7 @@ static void add_distance(struct statement *t) {
 
 static struct sql by_index(const struct search *s) {
   struct statement t = statement_of(s);
-  int dims = s->model->dims;
+  int dims = s->q->model->dims;
   add_index(&t, s);
   sql_add(&t.q, "SELECT s.chunk_id, ");
   add_products(&t);
@@ -168,7 +164,7 @@ static double cosine_of(double dot, double norm, double own) {
 
 static struct vec_hit hit_of(const struct search *s, const struct rows *r, double cosine) {
   struct vec_hit hit = {.chunk_id = rows_int(r, CHUNK), .memory_id = rows_int(r, MEMORY), .cosine = cosine};
-  if (s->filter->features) {
+  if (s->q->filter->features) {
     struct memory *m = arena_new(s->a, struct memory);
     m->id = hit.memory_id;
     features_read(r, FEATURE, s->a, m);
@@ -186,7 +182,7 @@ static enum status gather(struct search *s, const struct sql *q, int64_t *ret_pa
     double cosine = cosine_of(rows_real(&r, DOT), rows_real(&r, NORM), s->own);
     if (ret_passed)
       *ret_passed = rows_int(&r, PASSED);
-    if (cosine >= s->min_cosine)
+    if (cosine >= s->q->min_cosine)
       list_push(s->a, &s->hits, hit_of(s, &r, cosine));
     else
       s->beyond = true;
@@ -215,8 +211,8 @@ static enum status configure_scan(const struct search *s, int64_t scanned, struc
            " FROM (SELECT c.n AS own, greatest(c.n, (SELECT p.reltuples FROM pg_class p"
            " WHERE p.oid = (SELECT v.tableoid FROM vec v WHERE v.team = ?1 LIMIT 1))) AS total"
            " FROM vec_count c WHERE c.team = ?1 AND c.model = ?2) z",
-           "sssiii", s->model->team, s->model->model, str_from(ef), scanned, (int64_t)(limit_of(s) * SCANNED_TIMES),
-           (int64_t)SCANNED_MOST);
+           "sssiii", s->q->model->team, s->q->model->model, str_from(ef), scanned,
+           (int64_t)(limit_of(s) * SCANNED_TIMES), (int64_t)SCANNED_MOST);
   if (rows_next(&r))
     *ret = (struct sizes){rows_real(&r, 0), rows_real(&r, 1)};
   return rows_end(&r);
@@ -247,13 +243,13 @@ static enum status search_snapshot(struct search *s) {
   TRY(configure_scan(s, SCANNED_LEAST, &sizes));
   if (sizes.own < 1)
     return STATUS_OK;
-  bool exact = is_small(s, &sizes) || s->own == 0 || s->model->dims > HNSW_MAX_DIMS;
+  bool exact = is_small(s, &sizes) || s->own == 0 || s->q->model->dims > HNSW_MAX_DIMS;
   /* With a minimum cosine there may be no match at all; by_order() would look up every vector before that is known.
    */
-  bool joined = exact && s->min_cosine > -1 && sizes.own <= (double)COMPARED_MOST;
+  bool joined = exact && s->q->min_cosine > -1 && sizes.own <= (double)COMPARED_MOST;
   struct sql q = joined ? by_filter(s) : exact ? by_order(s) : by_index(s);
   TRY(gather(s, &q, NULL));
-  if (!exact && s->hits.n < s->k && !s->beyond)
+  if (!exact && s->hits.n < s->q->k && !s->beyond)
     TRY(search_wider(s));
   return STATUS_OK;
 }
@@ -271,19 +267,16 @@ static int by_cosine(const void *left, const void *right) {
   return (a->chunk_id > b->chunk_id) - (a->chunk_id < b->chunk_id);
 }
 
-enum status postgres_vec_search(struct store *st, const struct vec_model *m, const int8_t *query, double min_cosine,
-                                size_t k, struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits,
+enum status postgres_vec_search(struct store *st, const struct vec_query *q, struct arena *a, struct vec_hits *ret_hits,
                                 struct vec_health *ret_health, struct error *err) {
-  struct search s = {.st = st, .model = m, .query = query, .min_cosine = min_cosine, .k = k, .filter = filter};
-  s.a = a;
-  s.err = err;
-  s.own = vec_dot(query, query, m->dims);
-  s.text = halfvec_write(query, m->dims, arena_alloc(a, HALFVEC_TEXT));
-  if (k > 0)
+  struct search s = {.st = st, .q = q, .a = a, .err = err};
+  s.own = vec_dot(q->vector, q->vector, q->model->dims);
+  s.text = halfvec_write(q->vector, q->model->dims, arena_alloc(a, HALFVEC_TEXT));
+  if (q->k > 0)
     TRY(search(&s));
   if (s.hits.n > 1)
     qsort(s.hits.v, s.hits.n, sizeof(*s.hits.v), by_cosine);
-  s.hits.n = s.hits.n > k ? k : s.hits.n;
+  s.hits.n = s.hits.n > q->k ? q->k : s.hits.n;
   *ret_hits = s.hits;
   if (ret_health)
     *ret_health = (struct vec_health){0};

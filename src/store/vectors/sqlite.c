@@ -264,17 +264,16 @@ enum status sqlite_vec_fetch(struct store *st, const struct vec_model *m, const 
   enum status s = cached_index_refresh(st, m, &x, err);
   for (size_t i = 0; s == STATUS_OK && i < n; i++) {
     int8_t *out = ret_vectors + i * (size_t)m->dims;
-    const int8_t *v = NULL;
+    struct cached_row found = {0};
     size_t block, row;
-    bool damaged;
     if (!cached_index_find(x, chunk_ids[i], &block, &row)) {
       s = fetch_stored(st, m, chunk_ids[i], out, &ret_found[i], err);
       continue;
     }
-    s = cached_index_row(st, x, x->blocks[block].id * BLOCK_ROWS + (int64_t)row, chunk_ids[i], out, &v, &damaged, err);
-    ret_found[i] = s == STATUS_OK && v;
-    if (v && v != out)
-      memcpy(out, v, (size_t)m->dims);
+    s = cached_index_row(st, x, x->blocks[block].id * BLOCK_ROWS + (int64_t)row, chunk_ids[i], out, &found, err);
+    ret_found[i] = s == STATUS_OK && found.vector;
+    if (ret_found[i] && found.vector != out)
+      memcpy(out, found.vector, (size_t)m->dims);
   }
   return s;
 }

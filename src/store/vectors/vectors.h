@@ -49,11 +49,17 @@ struct vec_health {
   int64_t blocks, vectors;
 };
 
-/* Finds the nearest chunks that pass the filter, best first: at most k, each at least min_cosine (-1 for no minimum).
- * The best candidates by their bits are compared exactly; if few of them pass, the scan is repeated among those that
- * do. Damage is skipped and reported in ret_health (may be NULL). */
-NODISCARD enum status vec_search(struct store *st, const struct vec_model *model, const int8_t *query,
-                                 double min_cosine, size_t k, struct vec_filter *filter, struct arena *a,
+struct vec_query {
+  const struct vec_model *model;
+  const int8_t *vector;
+  double min_cosine; /* -1: no minimum */
+  size_t k;          /* maximum number of hits */
+  struct vec_filter *filter;
+};
+/* Finds the nearest chunks that pass the filter, best first. The best candidates by their bits are compared exactly; if
+ * few of them pass, the scan is repeated among those that do. Damage is skipped and reported in ret_health (may be
+ * NULL). */
+NODISCARD enum status vec_search(struct store *st, const struct vec_query *q, struct arena *a,
                                  struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
 /* Stored vectors of some chunks, ret_vectors[n * dims]; ret_found[n] tells which exist. */
 NODISCARD enum status vec_fetch(struct store *st, const struct vec_model *model, const int64_t *chunk_ids, size_t n,

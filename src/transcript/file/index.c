@@ -300,16 +300,16 @@ enum status index_update(const struct transcripts *t, struct str session, struct
   return s;
 }
 
-enum status index_append(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+enum status index_append(const struct transcripts *t, struct lock *lock, int64_t before,
                          const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
                          struct error *err) {
   struct transcript_infos list = {0};
-  struct transcript_info e = {.id = session, .size = -1};
+  struct transcript_info e = {.id = added->id, .size = -1};
   struct error ignored;
   bool rebuilt;
-  if (!read_note(t, session, a, &e) && before > 0) {
+  if (!read_note(t, added->id, a, &e) && before > 0) {
     (void)read_index(t, a, &list);
-    e = *find_or_add(a, &list, session);
+    e = *find_or_add(a, &list, added->id);
   }
   TRY(update(t, &e, before, added, a, err));
   write_note(lock, &e, a);

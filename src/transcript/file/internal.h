@@ -60,9 +60,9 @@ NODISCARD enum status transcript_load(const struct transcripts *t, struct str se
 /* Scans the file of a session and updates its index entry, and the note in the lock file if `lock` is not NULL. */
 NODISCARD enum status index_update(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
                                    struct transcript_info *ret_info, struct error *err);
-/* Updates the entry after an append to a file that was `before` bytes long: the session's note at once, the index only
- * if it has not been written for a while. Needs the session's lock. */
-NODISCARD enum status index_append(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+/* Updates the entry of session added->id after an append to a file that was `before` bytes long: the session's note at
+ * once, the index only if it has not been written for a while. Needs the session's lock. */
+NODISCARD enum status index_append(const struct transcripts *t, struct lock *lock, int64_t before,
                                    const struct transcript_info *added, struct arena *a,
                                    struct transcript_info *ret_info, struct error *err);
 /* Invalidates the note before the file is replaced. Needs the session's lock. */

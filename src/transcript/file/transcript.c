@@ -453,29 +453,28 @@ enum status transcript_write_lines(const struct transcripts *t, struct str sessi
 }
 
 static enum status append_locked(const struct transcripts *t, struct str session, struct lock *lock,
-                                 struct messages *list, bool skip_known, struct arena *a,
-                                 struct transcript_appended *done, struct error *err) {
+                                 struct messages *list, struct arena *a, struct transcript_appended *done,
+                                 struct error *err) {
   struct buf lines = BUF(a);
   struct transcript_info added = {0}, now = {0};
   struct repaired before;
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
   done->path = str_from(path);
-  if (skip_known)
-    TRY(skip_known_messages(t, session, list, a, &done->known, err));
   if (list->n == 0)
     return STATUS_OK;
   TRY(make_lines(t, list, a, done, &lines, err));
   TRY(transcript_revive(t, session, path, a, &done->revived, err));
   TRY(transcript_write_lines(t, session, path, buf_str(&lines), a, &before, err));
   done->torn = before.torn;
-  added = (struct transcript_info){.messages = done->added,
+  added = (struct transcript_info){.id = session,
+                                   .messages = done->added,
                                    .tokens = done->tokens,
                                    .size = done->bytes,
                                    .created = list->v[0].at,
                                    .updated = list->v[list->n - 1].at};
   /* The messages are on disk. If the index cannot be updated now, the next reader does it. */
   struct error ignored;
-  if (index_append(t, session, lock, before.size, &added, a, &now, &ignored) == STATUS_OK) {
+  if (index_append(t, lock, before.size, &added, a, &now, &ignored) == STATUS_OK) {
     done->total_messages = now.messages;
     done->total_tokens = now.tokens;
   }
@@ -489,7 +488,9 @@ enum status transcript_append(const struct transcripts *t, struct str session, s
   struct lock *lock;
   TRY(check_id(session, err));
   TRY(transcript_lock(t, session, a, &lock, err));
-  enum status s = append_locked(t, session, lock, &kept, skip_known, a, &done, err);
+  enum status s = skip_known ? skip_known_messages(t, session, &kept, a, &done.known, err) : STATUS_OK;
+  if (s == STATUS_OK)
+    s = append_locked(t, session, lock, &kept, a, &done, err);
   transcript_unlock(lock);
   if (s != STATUS_OK)
     return s;

@@ -22,10 +22,8 @@ struct str transcript_tail(struct arena *a, struct str text) {
   return arena_dup(a, str_trim(str_slice(text, at, text.n)));
 }
 
-/* The end of the entry before m (team, corpus, project, session and id are used). Entries of different corpora are
- * never neighbours. */
-static enum status tail_before(struct store *st, const struct memory *m, struct arena *a, struct str *ret_tail,
-                               struct error *err) {
+enum status transcript_before(struct store *st, const struct memory *m, struct arena *a, struct str *ret_tail,
+                              struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(&q, "SELECT b.text FROM memory m JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
@@ -44,12 +42,6 @@ static enum status tail_before(struct store *st, const struct memory *m, struct 
   db_query_sql(st->db, &r, err, &q);
   *ret_tail = rows_next(&r) ? transcript_tail(a, rows_text(&r, 0)) : STR_NONE;
   return rows_end(&r);
-}
-
-enum status transcript_before(struct store *st, struct str team, struct str project, struct str session, int64_t id,
-                              struct arena *a, struct str *ret_tail, struct error *err) {
-  struct memory m = {.team = team, .corpus = STR("memory"), .project = project, .session = session, .id = id};
-  return tail_before(st, &m, a, ret_tail, err);
 }
 
 enum status transcript_context(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
@@ -71,7 +63,7 @@ enum status transcript_context(struct store *st, struct str team, int64_t chunk_
     m.corpus = rows_dup(&r, 4, a);
   }
   TRY(rows_end(&r));
-  return t && t->sequence ? tail_before(st, &m, a, ret_tail, err) : STATUS_OK;
+  return t && t->sequence ? transcript_before(st, &m, a, ret_tail, err) : STATUS_OK;
 }
 
 /* Actions that hide a memory. */
@@ -108,11 +100,9 @@ enum status transcript_delete_vectors_after(struct txn *txn, const struct memory
   return STATUS_OK;
 }
 
-static enum status find_neighbour(struct store *st, const struct scope *scope, const struct filter *f,
-                                  const struct memory *m, bool after, struct arena *a, struct neighbour *ret,
-                                  struct error *err) {
+static struct sql select_neighbour(struct arena *a, const struct scope *scope, const struct filter *f,
+                                   const struct memory *m, bool after) {
   struct sql q = SQL(a);
-  struct rows r;
   sql_add(
       &q,
       "SELECT m.id, coalesce((SELECT c.id FROM chunk c WHERE c.team = m.team AND c.memory_id = m.id AND c.seq = 0), 0)"
@@ -128,19 +118,23 @@ static enum status find_neighbour(struct store *st, const struct scope *scope, c
   sql_addf(&q, " AND m.type IN (%.*s) AND m.id %s ", STR_ARG(type_sequence_sql_list(a)), after ? ">" : "<");
   sql_int(&q, m->id);
   sql_addf(&q, " ORDER BY m.id %s LIMIT 1", after ? "ASC" : "DESC");
-  db_query_sql(st->db, &r, err, &q);
+  return q;
+}
+
+static enum status find_neighbour(struct store *st, const struct sql *q, struct neighbour *ret, struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
   if (rows_next(&r))
     *ret = (struct neighbour){rows_int(&r, 0), rows_int(&r, 1)};
   return rows_end(&r);
 }
 
 enum status transcript_around(struct store *st, const struct scope *scope, const struct filter *f,
-                              const struct memory *m, struct arena *a, struct neighbour *ret_before,
-                              struct neighbour *ret_after, struct error *err) {
-  struct neighbour before = {0}, after = {0};
-  TRY(find_neighbour(st, scope, f, m, false, a, &before, err));
-  TRY(find_neighbour(st, scope, f, m, true, a, &after, err));
-  *ret_before = before;
-  *ret_after = after;
+                              const struct memory *m, struct arena *a, struct neighbours *ret, struct error *err) {
+  struct sql before = select_neighbour(a, scope, f, m, false), after = select_neighbour(a, scope, f, m, true);
+  struct neighbours found = {0};
+  TRY(find_neighbour(st, &before, &found.before, err));
+  TRY(find_neighbour(st, &after, &found.after, err));
+  *ret = found;
   return STATUS_OK;
 }

@@ -6,10 +6,11 @@
 /* The end of a text, as context for embedding the next entry. */
 struct str transcript_tail(struct arena *a, struct str text);
 
-/* The end of the entry before the one with this id (0 for a new one), as context for its embedding: an answer often
- * makes sense only with its question. Absent if there is none. */
-NODISCARD enum status transcript_before(struct store *st, struct str team, struct str project, struct str session,
-                                        int64_t id, struct arena *a, struct str *ret_tail, struct error *err);
+/* The end of the entry before m, as context for its embedding: an answer often makes sense only with its question.
+ * Absent if there is none. Uses team, corpus, project, session and id (0 for a new one) of m; entries of different
+ * corpora are never neighbours. */
+NODISCARD enum status transcript_before(struct store *st, const struct memory *m, struct arena *a, struct str *ret_tail,
+                                        struct error *err);
 /* The same for the first chunk of an entry; absent for any other chunk. */
 NODISCARD enum status transcript_context(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
                                          struct str *ret_tail, struct error *err);
@@ -22,7 +23,10 @@ NODISCARD enum status transcript_delete_vectors_after(struct txn *txn, const str
 struct neighbour {
   int64_t memory_id, chunk_id; /* chunk_id: first chunk; both 0 if there is none */
 };
+struct neighbours {
+  struct neighbour before, after;
+};
 /* The entries directly before and after a memory that are visible and match the filter. */
 NODISCARD enum status transcript_around(struct store *st, const struct scope *scope, const struct filter *f,
-                                        const struct memory *m, struct arena *a, struct neighbour *ret_before,
-                                        struct neighbour *ret_after, struct error *err);
+                                        const struct memory *m, struct arena *a, struct neighbours *ret,
+                                        struct error *err);

@@ -137,9 +137,10 @@ TEST(both_indexes_are_searched) {
   CHECK(embeddings_wanted(&set) == &set.v[1]);
   struct scope scope = call_scope(&c);
   struct filter any = {0};
+  struct chunk_query query = {.scope = &scope, .filter = &any, .text = STR("Cocoa is dark"), .limit = 10};
   struct near_hits hits = {0};
   size_t used;
-  CHECK_OK(embeddings_near(&c, &set, &scope, &any, STR("Cocoa is dark"), 10, &hits, &used), &err);
+  CHECK_OK(embeddings_near(&c, &set, &query, &hits, &used), &err);
   CHECK_INT(used, 2);
   int seen[4] = {0};
   for (size_t i = 0; i < hits.n; i++) {
@@ -152,7 +153,7 @@ TEST(both_indexes_are_searched) {
   /* The former embedder fails: only the new one is used. */
   set.v[0].failed = true;
   hits = (struct near_hits){0};
-  CHECK_OK(embeddings_near(&c, &set, &scope, &any, STR("Cocoa is dark"), 10, &hits, &used), &err);
+  CHECK_OK(embeddings_near(&c, &set, &query, &hits, &used), &err);
   CHECK_INT(used, 1);
   CHECK_INT(hits.n, 1);
   done(&e);

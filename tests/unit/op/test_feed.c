@@ -103,7 +103,8 @@ static struct feed *new_feed(const char *path) {
 
 static struct feed_subscriber *subscribe(struct feed *f, const char *team, int64_t since, struct seen *s) {
   struct feed_subscriber *sub = NULL;
-  CHECK_OK(feed_subscribe(f, str_from(team), NULL, since, note, s, &sub, &err), &err);
+  struct subscription what = {str_from(team), NULL, since, note, s};
+  CHECK_OK(feed_subscribe(f, &what, &sub, &err), &err);
   return sub;
 }
 
@@ -591,7 +592,8 @@ static void note_of_bearer(void *arg, const struct event *e) {
 static struct feed_subscriber *subscribe_as(struct feed *f, const struct principal *who, struct bearer *b) {
   struct feed_subscriber *sub = NULL;
   seen_init(&b->seen);
-  CHECK_OK(feed_subscribe(f, who->team, who, 0, note_of_bearer, b, &sub, &err), &err);
+  struct subscription what = {who->team, who, 0, note_of_bearer, b};
+  CHECK_OK(feed_subscribe(f, &what, &sub, &err), &err);
   return sub;
 }
 

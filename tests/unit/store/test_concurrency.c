@@ -145,7 +145,8 @@ static int64_t nearest(struct fixture *f, const int8_t *vector) {
   sql_int(&any.one, 0);
   sql_add(&any.all, "SELECT id FROM chunk LIMIT ");
   sql_int(&any.all, 0);
-  CHECK_OK(vec_search(f->store, &model, vector, 0.5, 1, &any, &f->arena, &hits, NULL, &f->err), &f->err);
+  struct vec_query q = {&model, vector, 0.5, 1, &any};
+  CHECK_OK(vec_search(f->store, &q, &f->arena, &hits, NULL, &f->err), &f->err);
   return hits.n ? hits.v[0].chunk_id : 0;
 }
 

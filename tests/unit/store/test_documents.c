@@ -58,7 +58,8 @@ static struct lexical_hits find(const char *project, unsigned corpora, const cha
   scope.project = str_from(project);
   scope.all_projects = false;
   scope.corpora = corpora;
-  CHECK_OK(lexical_search(f.store, &scope, &filter, str_from(query), 200, &f.arena, &hits, &f.err), &f.err);
+  struct chunk_query q = {.scope = &scope, .filter = &filter, .text = str_from(query), .limit = 200};
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &hits, &f.err), &f.err);
   return hits;
 }
 
@@ -222,11 +223,13 @@ TEST(memories_are_found_among_many_documents) {
   struct scope all = {.team = STR("default"), .all_projects = true, .now = f.now};
   struct filter filter = {0};
   struct lexical_hits found = {0};
-  CHECK_OK(lexical_search(f.store, &all, &filter, STR("gateway port"), 50, &f.arena, &found, &f.err), &f.err);
+  struct chunk_query q = {.scope = &all, .filter = &filter, .text = STR("gateway port"), .limit = 50};
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &found, &f.err), &f.err);
   CHECK_INT(found.n, 2);
   all.corpora = 1U << CORPUS_SOURCES;
   found = (struct lexical_hits){0};
-  CHECK_OK(lexical_search(f.store, &all, &filter, STR("gateway 1234"), 50, &f.arena, &found, &f.err), &f.err);
+  q.text = STR("gateway 1234");
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &found, &f.err), &f.err);
   CHECK_INT(found.n, 50);
   CHECK_STR(headline_of(found.v[0].memory_id), "The gateway listens on port 1234");
   bool ok = false;
@@ -249,7 +252,8 @@ static struct vec_hits near_to(unsigned corpora, const int8_t *query) {
   struct filter filter = {0};
   struct vec_hits hits = {0};
   struct vec_health health;
-  CHECK_OK(search_near(f.store, &scope, &filter, &model, query, 5, &f.arena, &hits, &health, &f.err), &f.err);
+  struct near_query near = {&scope, &filter, &model, query, 5};
+  CHECK_OK(search_near(f.store, &near, &f.arena, &hits, &health, &f.err), &f.err);
   CHECK_INT(health.blocks + health.vectors, 0);
   return hits;
 }
@@ -328,10 +332,12 @@ TEST(nothing_else_sees_documents) {
   CHECK_INT(list.n, 0);
   CHECK_OK(memory_count(f.store, &scope, &filter, &f.arena, &n, &f.err), &f.err);
   CHECK_INT(n, 0);
-  for (enum lifecycle_step step = LIFE_EXPIRE; step <= LIFE_STALE; step++)
-    CHECK_OK(lifecycle_due(f.store, STR("default"), step, INT64_MAX, 100, &f.arena, &list, &f.err), &f.err);
+  struct due_query due = {STR("default"), LIFE_EXPIRE, INT64_MAX, 100};
+  for (; due.step <= LIFE_STALE; due.step++)
+    CHECK_OK(lifecycle_due(f.store, &due, &f.arena, &list, &f.err), &f.err);
   CHECK_INT(list.n, 0);
-  CHECK_OK(prune_candidates(f.store, &scope, INT64_MAX, 100, 100, &f.arena, &list, &n, &f.err), &f.err);
+  struct prune_query prune = {&scope, INT64_MAX, 100, 100};
+  CHECK_OK(prune_candidates(f.store, &prune, &f.arena, &list, &n, &f.err), &f.err);
   CHECK_INT(list.n, 0);
   CHECK_INT(n, 0);
   CHECK_OK(count_since(f.store, STR("default"), 0, &n, &f.err), &f.err);
@@ -386,12 +392,13 @@ TEST(neighbours_are_of_the_same_corpus) {
                      .session = STR("s1"),
                      .project = STR("p"),
                      .corpus = STR("sessions")};
-  struct neighbour before, after;
-  CHECK_OK(transcript_around(f.store, &scope, &filter, &m, &f.arena, &before, &after, &f.err), &f.err);
-  CHECK_INT(before.memory_id, number("SELECT memory_id FROM document WHERE ref = '1' AND corpus = 'sessions'"));
-  CHECK_INT(after.memory_id, number("SELECT memory_id FROM document WHERE ref = '3' AND corpus = 'sessions'"));
+  struct neighbours near;
+  CHECK_OK(transcript_around(f.store, &scope, &filter, &m, &f.arena, &near, &f.err), &f.err);
+  CHECK_INT(near.before.memory_id, number("SELECT memory_id FROM document WHERE ref = '1' AND corpus = 'sessions'"));
+  CHECK_INT(near.after.memory_id, number("SELECT memory_id FROM document WHERE ref = '3' AND corpus = 'sessions'"));
   struct str tail;
-  CHECK_OK(transcript_before(f.store, STR("default"), STR("p"), STR("s1"), 0, &f.arena, &tail, &f.err), &f.err);
+  struct memory new = {.team = STR("default"), .corpus = STR("memory"), .project = STR("p"), .session = STR("s1")};
+  CHECK_OK(transcript_before(f.store, &new, &f.arena, &tail, &f.err), &f.err);
   CHECK(!tail.p);
   int64_t chunk = number("SELECT c.id FROM chunk c JOIN document d ON d.team = c.team AND d.memory_id = c.memory_id"
                          " WHERE d.ref = '2' AND d.corpus = 'sessions'");

@@ -25,14 +25,14 @@ static void put(struct fixture *f, const struct vec_model *m, const char *text, 
 static bool get(struct fixture *f, const struct vec_model *m, const char *text, int64_t at, bool *ret_stale) {
   char hash[HASH_TEXT_SIZE];
   int8_t out[64] = {0};
-  bool found, stale = false;
+  enum embed_cached cached;
   hash_text(str_from(text), hash);
-  CHECK_OK(embed_cache_get(f->store, m, hash, at, out, &found, &stale, &f->err), &f->err);
-  if (found)
+  CHECK_OK(embed_cache_get(f->store, m, hash, at, out, &cached, &f->err), &f->err);
+  if (cached != CACHE_MISS)
     CHECK(memcmp(out, vector, sizeof(vector)) == 0);
   if (ret_stale)
-    *ret_stale = stale;
-  return found;
+    *ret_stale = cached == CACHE_STALE;
+  return cached != CACHE_MISS;
 }
 
 TEST(a_vector_is_found_by_all_that_makes_it) {

@@ -5,7 +5,8 @@
 static struct lexical_hits named(struct fixture *f, const char *query) {
   struct lexical_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(entity_search(f->store, &f->scope, &any, str_from(query), NULL, 10, &f->arena, &hits, &f->err), &f->err);
+  struct chunk_query q = {.scope = &f->scope, .filter = &any, .text = str_from(query), .limit = 10};
+  CHECK_OK(entity_search(f->store, &q, &f->arena, &hits, &f->err), &f->err);
   CHECK(!hits.damaged);
   return hits;
 }
@@ -100,7 +101,8 @@ TEST(more_entities_rank_higher_and_scope_applies) {
   scope.team = STR("strangers");
   struct lexical_hits none = {0};
   struct filter any = {0};
-  CHECK_OK(entity_search(f.store, &scope, &any, STR("the walrus"), NULL, 10, &f.arena, &none, &f.err), &f.err);
+  struct chunk_query q = {.scope = &scope, .filter = &any, .text = STR("the walrus"), .limit = 10};
+  CHECK_OK(entity_search(f.store, &q, &f.arena, &none, &f.err), &f.err);
   CHECK_INT(none.n, 0);
   fixture_close(&f);
 }

@@ -8,7 +8,8 @@
 static size_t hits_of(struct fixture *f, struct str query) {
   struct lexical_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(lexical_search(f->store, &f->scope, &any, query, 10, &f->arena, &hits, &f->err), &f->err);
+  struct chunk_query q = {.scope = &f->scope, .filter = &any, .text = query, .limit = 10};
+  CHECK_OK(lexical_search(f->store, &q, &f->arena, &hits, &f->err), &f->err);
   return hits.n;
 }
 
@@ -46,7 +47,8 @@ TEST(a_megabyte_of_noise_is_a_query) {
 static double best_score(struct fixture *f, struct store *st) {
   struct lexical_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(lexical_search(st, &f->scope, &any, STR("proxy"), 10, &f->arena, &hits, &f->err), &f->err);
+  struct chunk_query q = {.scope = &f->scope, .filter = &any, .text = STR("proxy"), .limit = 10};
+  CHECK_OK(lexical_search(st, &q, &f->arena, &hits, &f->err), &f->err);
   CHECK_INT(hits.n, 1);
   return hits.v[0].score;
 }
@@ -84,7 +86,8 @@ TEST(more_matching_words_score_higher) {
   fixture_commit(&f, &txn);
   struct lexical_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(lexical_search(f.store, &f.scope, &any, STR("staging proxy port"), 10, &f.arena, &hits, &f.err), &f.err);
+  struct chunk_query q = {.scope = &f.scope, .filter = &any, .text = STR("staging proxy port"), .limit = 10};
+  CHECK_OK(lexical_search(f.store, &q, &f.arena, &hits, &f.err), &f.err);
   CHECK_INT(hits.n, 2);
   CHECK_INT(hits.v[0].memory_id, best.id);
   CHECK(hits.v[0].score > hits.v[1].score);
@@ -118,9 +121,10 @@ TEST(a_broken_index_is_found_and_rebuilt) {
 /* ---- ranking ---- */
 
 static struct lexical_hits search_as(struct fixture *f, const struct scope *scope, const struct filter *filter,
-                                     const char *query, int64_t limit) {
+                                     const char *query, size_t limit) {
   struct lexical_hits hits = {0};
-  CHECK_OK(lexical_search(f->store, scope, filter, str_from(query), limit, &f->arena, &hits, &f->err), &f->err);
+  struct chunk_query q = {.scope = scope, .filter = filter, .text = str_from(query), .limit = limit};
+  CHECK_OK(lexical_search(f->store, &q, &f->arena, &hits, &f->err), &f->err);
   CHECK(!hits.damaged);
   return hits;
 }
@@ -325,7 +329,8 @@ static void fill(struct fixture *f, size_t every) {
 static struct lexical_hits unpruned(struct fixture *f, const struct scope *scope, const struct filter *filter,
                                     const char *query) {
   struct lexical_hits hits = {0};
-  CHECK_OK(lexical_search_all(f->store, scope, filter, str_from(query), 10, &f->arena, &hits, &f->err), &f->err);
+  struct chunk_query q = {.scope = scope, .filter = filter, .text = str_from(query), .limit = 10};
+  CHECK_OK(lexical_search_all(f->store, &q, &f->arena, &hits, &f->err), &f->err);
   return hits;
 }
 
@@ -472,7 +477,8 @@ TEST(a_damaged_index_is_reported_and_repaired, .only = TEST_ON_SQLITE) {
     f.store = fixture_open("store.db");
     struct lexical_hits hits = {0};
     struct filter any = {0};
-    CHECK_OK(lexical_search(f.store, &f.scope, &any, STR("findable words 17"), 10, &f.arena, &hits, &f.err), &f.err);
+    struct chunk_query q = {.scope = &f.scope, .filter = &any, .text = STR("findable words 17"), .limit = 10};
+    CHECK_OK(lexical_search(f.store, &q, &f.arena, &hits, &f.err), &f.err);
     CHECK(hits.damaged);
     CHECK_INT(hits.n, 0);
     bool ok;

@@ -153,13 +153,8 @@ static void same(struct pair *p, const struct lexical_hits *got, const struct le
     same_hit(p, got, want, i);
 }
 
-typedef enum status (*searcher)(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                                int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err);
-
-static enum status named(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                         int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
-  return entity_search(st, scope, f, query, NULL, limit, a, ret_hits, err);
-}
+typedef enum status (*searcher)(struct store *st, const struct chunk_query *q, struct arena *a,
+                                struct lexical_hits *ret_hits, struct error *err);
 
 /* Compares with SQLite's complete search, because its other one is exact only for the best hits. PostgreSQL's is exact
  * for all of these. */
@@ -168,8 +163,9 @@ static size_t compare(struct pair *p, searcher search, const struct scope *scope
   struct lexical_hits got = {0}, want = {0};
   struct filter any = {0};
   struct error *err = &p->f.err;
-  CHECK_OK(search(p->f.store, scope, &any, query, LIMIT, &p->f.arena, &got, err), err);
-  CHECK_OK(complete(p->file, scope, &any, query, LIMIT, &p->f.arena, &want, err), err);
+  struct chunk_query q = {.scope = scope, .filter = &any, .text = query, .limit = LIMIT};
+  CHECK_OK(search(p->f.store, &q, &p->f.arena, &got, err), err);
+  CHECK_OK(complete(p->file, &q, &p->f.arena, &want, err), err);
   if (!is_exact(&want)) {
     p->estimated++;
     return 0;
@@ -190,7 +186,7 @@ TEST(both_engines_find_the_same_words, .seconds = 120) {
     const struct scope *scope = i % 5 ? &side : &p.f.scope;
     found += compare(&p, lexical_search, scope, query);
     found += compare(&p, lexical_search_all, scope, query);
-    things += compare(&p, named, scope, query);
+    things += compare(&p, entity_search, scope, query);
   }
   CHECK(found > QUERIES * 2); /* otherwise nothing was compared */
   CHECK(things > QUERIES);
@@ -221,7 +217,7 @@ TEST(odd_texts_are_the_same_words_in_both_engines) {
   CHECK_INT(compare(&p, lexical_search, &p.f.scope, odd[0]), 1);
   CHECK(compare(&p, lexical_search, &p.f.scope, STR("echo")) >= 1);
   CHECK(compare(&p, lexical_search, &p.f.scope, odd[2]) >= 1);
-  CHECK_INT(compare(&p, named, &p.f.scope, STR("\"back slash quoted twice\"")), 1);
+  CHECK_INT(compare(&p, entity_search, &p.f.scope, STR("\"back slash quoted twice\"")), 1);
   bool ok = false;
   CHECK_OK(lexical_check(p.f.store, &ok, &p.f.err), &p.f.err);
   CHECK(ok);

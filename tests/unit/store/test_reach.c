@@ -12,6 +12,8 @@
 #include "store/tables/settings.h"
 #include "store/tables/vault.h"
 
+static const struct event_query all_events = {.team = STR_INIT("default")};
+
 struct world {
   struct fixture f;
   struct memory own, global, foreign;
@@ -208,7 +210,7 @@ TEST(everything_else_is_for_administrators) {
   CHECK_INT(agents_list(w.f.store, STR("default"), &w.f.arena, &agents, err), STATUS_DENIED);
   CHECK_INT(transfer_begin(w.f.store, err), STATUS_DENIED);
   CHECK_INT(events_newest(w.f.store, STR("default"), 10, count_event, &events, err), STATUS_DENIED);
-  CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_event, &events, err), err);
+  CHECK_OK(events_walk(w.f.store, &all_events, count_event, &events, err), err);
   CHECK_INT(events, 2); /* the two readable memories; not the link to the third */
   CHECK_OK(begin_in(&w, "alpha", &txn), err);
   struct agent agent = {.name = STR("me"), .role = ROLE_ADMIN};
@@ -225,7 +227,7 @@ TEST(everything_else_is_for_administrators) {
   store_rollback(w.f.store);
   bind(&w, ROLE_SKILL, NULL);
   events = 0;
-  CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_event, &events, err), err);
+  CHECK_OK(events_walk(w.f.store, &all_events, count_event, &events, err), err);
   CHECK_INT(events, 0);
   fixture_close(&w.f);
 }
@@ -296,7 +298,7 @@ TEST(several_projects_are_reached_and_no_other) {
   CHECK(finds(&w, &w.own) && finds(&w, &w.foreign) && finds(&w, &w.global));
   CHECK_INT((int64_t)listed(&w, "", true), 3);
   CHECK_INT((int64_t)listed(&w, "alpha", false), 2);
-  CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_any, &events, &w.f.err), &w.f.err);
+  CHECK_OK(events_walk(w.f.store, &all_events, count_any, &events, &w.f.err), &w.f.err);
   CHECK_INT(events, 3); /* three memories; not the link */
   CHECK_OK(begin_in(&w, "beta", &txn), &w.f.err);
   store_rollback(w.f.store);

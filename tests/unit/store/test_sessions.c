@@ -45,7 +45,6 @@ TEST(a_session_is_ended_once) {
 TEST(the_last_handoff_is_from_another_session_of_the_project_or_global) {
   struct fixture f = fixture_new();
   struct handoff h = {0};
-  bool found;
   int64_t id;
   struct txn txn = begin(&f);
   CHECK_OK(handoff_add(&txn, &f.arena, STR("s-one"), STR("first"), &id, &f.err), &f.err);
@@ -57,8 +56,8 @@ TEST(the_last_handoff_is_from_another_session_of_the_project_or_global) {
   CHECK_OK(handoff_add(&txn, &f.arena, STR("s-three"), STR("newest"), &id, &f.err), &f.err);
   fixture_commit(&f, &txn);
 #define LAST(project, except)                                                                                          \
-  CHECK_OK(handoff_last(f.store, STR("default"), STR(project), except, &f.arena, &h, &found, &f.err), &f.err);         \
-  CHECK(found)
+  CHECK_OK(handoff_last(f.store, STR("default"), STR(project), except, &f.arena, &h, &f.err), &f.err);                 \
+  CHECK(h.id > 0)
   LAST("demo", STR_NONE);
   CHECK_STR(h.text, "newest");
   LAST("demo", STR("s-three"));
@@ -67,8 +66,8 @@ TEST(the_last_handoff_is_from_another_session_of_the_project_or_global) {
   CHECK_STR(h.text, "global");
   LAST("other", STR_NONE);
   CHECK_STR(h.text, "of another project");
-  CHECK_OK(handoff_last(f.store, STR("nobody"), STR("demo"), STR_NONE, &f.arena, &h, &found, &f.err), &f.err);
-  CHECK(!found);
+  CHECK_OK(handoff_last(f.store, STR("nobody"), STR("demo"), STR_NONE, &f.arena, &h, &f.err), &f.err);
+  CHECK_INT(h.id, 0);
   fixture_close(&f);
 }
 

@@ -32,7 +32,8 @@ static void near_vector(const int8_t *from, int8_t *v) {
 static struct vec_hits search(struct fixture *f, struct store *st, const int8_t *query, size_t k) {
   struct vec_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(search_near(st, &f->scope, &any, &model, query, k, &f->arena, &hits, NULL, &f->err), &f->err);
+  struct near_query near = {&f->scope, &any, &model, query, k};
+  CHECK_OK(search_near(st, &near, &f->arena, &hits, NULL, &f->err), &f->err);
   return hits;
 }
 
@@ -219,7 +220,8 @@ TEST(a_small_project_in_a_large_store_finds_all_of_its_own) {
   struct filter archived = {.states = "'archived'"};
   struct vec_hits some = {0};
   int64_t n = 0;
-  CHECK_OK(search_near(f.store, &f.scope, &archived, &model, query, 100, &f.arena, &some, NULL, &f.err), &f.err);
+  struct near_query near = {&f.scope, &archived, &model, query, 100};
+  CHECK_OK(search_near(f.store, &near, &f.arena, &some, NULL, &f.err), &f.err);
   CHECK_OK(db_int(store_db(f.store), &n, NULL, &f.err, "SELECT count(*) FROM memory WHERE state = 'archived'", NULL),
            &f.err);
   CHECK(n > 0);
@@ -231,7 +233,8 @@ TEST(a_small_project_in_a_large_store_finds_all_of_its_own) {
       &f.err);
   struct filter live = {.states = STATES_LIVE};
   some = (struct vec_hits){0};
-  CHECK_OK(search_near(f.store, &f.scope, &live, &model, query, 100, &f.arena, &some, NULL, &f.err), &f.err);
+  near.filter = &live;
+  CHECK_OK(search_near(f.store, &near, &f.arena, &some, NULL, &f.err), &f.err);
   CHECK_INT(some.n, 30);
   fixture_close(&f);
 }
@@ -252,7 +255,8 @@ TEST(a_rare_tag_in_a_large_store_is_found) {
   struct filter rare = {.tags = {&tag, 1, 1}};
   struct vec_hits hits = {0};
   f.scope.all_projects = true;
-  CHECK_OK(search_near(f.store, &f.scope, &rare, &model, query, 10, &f.arena, &hits, NULL, &f.err), &f.err);
+  struct near_query near = {&f.scope, &rare, &model, query, 10};
+  CHECK_OK(search_near(f.store, &near, &f.arena, &hits, NULL, &f.err), &f.err);
   CHECK_INT(hits.n, 1);
   CHECK_INT(hits.v[0].chunk_id, best);
   fixture_close(&f);
@@ -271,12 +275,13 @@ TEST(a_near_memory_of_the_own_project_is_found_among_many, .slow = true) {
   fixture_commit(&f, &txn);
   f.scope.project = STR("own");
   struct vec_hits hits = {0};
-  CHECK_OK(candidates_near(f.store, &f.scope, STR("fact"), 0, &model, query, 0.9, 5, &f.arena, &hits, &f.err), &f.err);
+  struct candidate_query near = {&f.scope, STR("fact"), 0, &model, query, 0.9, 5};
+  CHECK_OK(candidates_near(f.store, &near, &f.arena, &hits, &f.err), &f.err);
   CHECK_INT(hits.n, 1);
   CHECK_INT(hits.v[0].memory_id, m.id);
   hits = (struct vec_hits){0};
-  CHECK_OK(candidates_near(f.store, &f.scope, STR("fact"), m.id, &model, query, 0.9, 5, &f.arena, &hits, &f.err),
-           &f.err);
+  near.except = m.id;
+  CHECK_OK(candidates_near(f.store, &near, &f.arena, &hits, &f.err), &f.err);
   CHECK_INT(hits.n, 0);
   fixture_close(&f);
 }
@@ -301,7 +306,8 @@ TEST(two_models_of_one_team_are_kept_apart) {
   for (int round = 0; round < 3; round++) {
     struct vec_hits hits = {0};
     CHECK_INT(search(&f, f.store, v, 1).v[0].chunk_id, chunk[0]);
-    CHECK_OK(search_near(f.store, &f.scope, &any, &second, v, 1, &f.arena, &hits, NULL, &f.err), &f.err);
+    struct near_query near = {&f.scope, &any, &second, v, 1};
+    CHECK_OK(search_near(f.store, &near, &f.arena, &hits, NULL, &f.err), &f.err);
     CHECK_INT(hits.v[0].chunk_id, chunk[1]);
   }
   fixture_close(&f);
@@ -324,7 +330,8 @@ TEST(more_indexes_than_are_kept) {
     for (int i = 0; i < 20; i++) {
       struct vec_model m = {STR("default"), arena_printf(&f.arena, "model-%d", i), DIMS};
       struct vec_hits hits = {0};
-      CHECK_OK(search_near(f.store, &f.scope, &any, &m, v[i], 5, &f.arena, &hits, NULL, &f.err), &f.err);
+      struct near_query near = {&f.scope, &any, &m, v[i], 5};
+      CHECK_OK(search_near(f.store, &near, &f.arena, &hits, NULL, &f.err), &f.err);
       CHECK_INT(hits.n, 1);
       CHECK_INT(hits.v[0].chunk_id, chunk[i]);
     }
@@ -425,7 +432,8 @@ static int64_t nearest(struct fixture *f, const int8_t *query, struct vec_health
   struct vec_hits hits = {0};
   struct filter any = {0};
   *health = (struct vec_health){0};
-  CHECK_OK(search_near(st, &f->scope, &any, &model, query, 1, &f->arena, &hits, health, &f->err), &f->err);
+  struct near_query near = {&f->scope, &any, &model, query, 1};
+  CHECK_OK(search_near(st, &near, &f->arena, &hits, health, &f->err), &f->err);
   store_close(&st);
   return hits.n ? hits.v[0].chunk_id : 0;
 }

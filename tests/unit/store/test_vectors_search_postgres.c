@@ -66,7 +66,8 @@ static struct made *fill(struct fixture *f, int n) {
 static struct vec_hits search(struct fixture *f, const struct vec_model *m, const int8_t *query, size_t k) {
   struct vec_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(search_near(f->store, &f->scope, &any, m, query, k, &f->arena, &hits, NULL, &f->err), &f->err);
+  struct near_query near = {&f->scope, &any, m, query, k};
+  CHECK_OK(search_near(f->store, &near, &f->arena, &hits, NULL, &f->err), &f->err);
   return hits;
 }
 
@@ -117,7 +118,8 @@ TEST(narrow_filters_and_a_minimum_cosine_limit_a_search) {
   struct filter any = {0};
   struct chunk_filter chunks = {.scope = &f.scope, .filter = &any, .states = STATES_LIVE};
   struct vec_filter filter = chunk_filter_sql(f.store, &f.arena, &chunks);
-  CHECK_OK(vec_search(f.store, &model, all[7].v, 0.9999, 20, &filter, &f.arena, &hits, NULL, &f.err), &f.err);
+  struct vec_query near = {&model, all[7].v, 0.9999, 20, &filter};
+  CHECK_OK(vec_search(f.store, &near, &f.arena, &hits, NULL, &f.err), &f.err);
   CHECK_INT(hits.n, 1);
   CHECK_INT(hits.v[0].chunk_id, all[7].chunk);
   int8_t nothing[DIMS] = {0}; /* equally far from all of them */

@@ -39,9 +39,10 @@ static int64_t add(const char *type, const char *session, const char *project, c
 
 static struct str before(const char *project, const char *session, int64_t id) {
   struct str tail;
-  CHECK_OK(
-      transcript_before(f.store, STR("default"), str_from(project), str_from(session), id, &f.arena, &tail, &f.err),
-      &f.err);
+  struct memory m = {.team = STR("default"), .corpus = STR("memory"), .id = id};
+  m.project = str_from(project);
+  m.session = str_from(session);
+  CHECK_OK(transcript_before(f.store, &m, &f.arena, &tail, &f.err), &f.err);
   return tail;
 }
 
@@ -122,15 +123,15 @@ TEST(the_entry_before) {
 static void around(int64_t id, const char *states, int64_t want_before, int64_t want_after) {
   struct memory m;
   bool found;
-  struct neighbour x = {0}, y = {0};
+  struct neighbours near = {0};
   struct filter filter = {.states = states};
   CHECK_OK(memory_by_id(f.store, STR("default"), id, &f.arena, &m, &found, &f.err), &f.err);
   CHECK(found);
-  CHECK_OK(transcript_around(f.store, &f.scope, &filter, &m, &f.arena, &x, &y, &f.err), &f.err);
-  CHECK_INT(x.memory_id, want_before);
-  CHECK_INT(x.chunk_id, want_before);
-  CHECK_INT(y.memory_id, want_after);
-  CHECK_INT(y.chunk_id, want_after);
+  CHECK_OK(transcript_around(f.store, &f.scope, &filter, &m, &f.arena, &near, &f.err), &f.err);
+  CHECK_INT(near.before.memory_id, want_before);
+  CHECK_INT(near.before.chunk_id, want_before);
+  CHECK_INT(near.after.memory_id, want_after);
+  CHECK_INT(near.after.chunk_id, want_after);
 }
 
 TEST(the_entries_around) {
