@@ -135,7 +135,7 @@ struct cairn_options {
 
 /* Opens a store. `options` may be NULL: all defaults.
  *
- * Unless memory for the handle itself is missing, *ret_db is set even if opening failed, so that cairn_last_error() can
+ * Unless memory for the handle itself is missing, *ret_db is set even if opening failed, so cairn_last_error() can
  * return the reason. Every other call on such a handle returns the same error. Always end with cairn_close(). Several
  * threads can open handles at the same time, as long as none changes the environment.
  *

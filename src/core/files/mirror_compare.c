@@ -41,7 +41,7 @@ static bool was_tried(const struct comparison *c, const struct mirror_block *b) 
   return b->note != MIRROR_NO_NOTE && str_eq(b->note_hash, mirror_try_hash(c->a, b));
 }
 
-/* The text including a check box that may be part of it. */
+/* The text, including its check box if there is one. */
 static struct str with_box(struct arena *a, const struct mirror_block *b) {
   return b->box ? arena_printf(a, "[%c] %.*s", b->box, STR_ARG(b->text)) : b->text;
 }

@@ -39,7 +39,7 @@ struct rank_policy {
   int64_t now;
 };
 /* decay: by age, except evergreen types; access: use; time: fit to a time named in the query; type: above 1 if the
- * query asks for its type; trust: below 1 for untrusted memories, so that of two equal answers the trusted one comes
+ * query asks for its type; trust: below 1 for untrusted memories, so of two equal answers the trusted one comes
  * first. */
 struct rank_parts {
   double decay, weight, rating, access, time, type, trust;

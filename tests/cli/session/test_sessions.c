@@ -207,7 +207,7 @@ static const char *umlauts(int n) {
   return p;
 }
 
-TEST(a_handoff_has_2000_characters_and_no_more) {
+TEST(a_handoff_has_at_most_2000_characters) {
   OK("session", "handoff", umlauts(2000));
   yyjson_val *r = REFUSED("refused", "session", "handoff", umlauts(2001));
   CHECK(has(jstr(r, "message"), "2001"));
