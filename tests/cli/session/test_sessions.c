@@ -315,7 +315,7 @@ TEST(sessions_are_readable) {
   CHECK(has(CAIRN("session", "handoff").out, "no handoff"));
   CHECK(has(CAIRN("session", "end").out, "ended"));
   CHECK(has(CAIRN("session", "list").out, "no live session"));
-  CHECK(has(CAIRN("action", "list").out, "nothing is pending"));
+  CHECK(has(CAIRN("action", "list").out, "no pending action items"));
   proc_kill(p, SIGKILL);
 }
 
