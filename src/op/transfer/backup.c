@@ -186,7 +186,7 @@ static void put_unpacked(struct op_call *call, yyjson_mut_val *obj, const struct
 /* The store is restored by now, and the call can be repeated. */
 static enum status explain_restore(struct op_call *call) {
   struct error why = *call->err;
-  error_set(call->err, why.code, "the store is restored, its transcripts are not yet: %s", why.message);
+  error_set(call->err, why.code, "the store is restored, but not yet its transcripts: %s", why.message);
   return error_fix(call->err, "fix that and repeat the call: it continues with the missing transcripts");
 }
 
