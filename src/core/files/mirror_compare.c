@@ -134,7 +134,7 @@ static void compare_anchored(const struct comparison *c, struct mirror_block *b,
     settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_EDIT, k->id);
 }
 
-/* Of several bullets with the same anchor, the unchanged one is the memory, or the first if all are changed. Other
+/* If several bullets have the same anchor, the unchanged one is the memory, or the first if all are changed. Other
  * changed ones are new texts. */
 static bool is_copy(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
   struct mirror_block *first = NULL, *intact = NULL;
