@@ -415,7 +415,7 @@ static void sizes(struct bench *b) {
 
 /* ---- the program ---- */
 
-/* Gives the ids of different tables different ranges, so that a replay can tell them apart. */
+/* Gives the ids of different tables different ranges, so a replay can tell them apart. */
 static void part_ids(const char *url) {
   PGconn *conn = pg_connect(url);
   pg_run(conn, "SELECT setval(pg_get_serial_sequence('cairn.memory', 'id'), 2000000000),"
@@ -424,7 +424,7 @@ static void part_ids(const char *url) {
   pg_library()->finish(conn);
 }
 
-/* Measure a copy, so that the writes of a run do not remain. */
+/* Measure a copy, so the writes of a run do not remain. */
 static void copy_database(struct bench *b, const char *url, const char *name, bool make) {
   PGconn *conn = pg_connect(url);
   pg_run(conn, arena_printf(&b->arena, "DROP DATABASE IF EXISTS %s_run", name).p);

@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   static const char *const targets[] = {"", "target: under 10 ms", "", ""};
   static struct samples times[4];
   long kb[4] = {0}, now;
-  for (int i = 0; i < RUNS; i++) /* alternating, so that noise affects all equally */
+  for (int i = 0; i < RUNS; i++) /* alternating, so noise affects all equally */
     for (int k = 0; k < 4; k++) {
       snprintf(text, sizeof(text), "Cold start %d of process %d, never seen before", i, (int)getpid());
       samples_add(&times[k], run_command(commands[k], &now));

@@ -135,7 +135,7 @@ struct cairn_options {
 
 /* Opens a store. `options` may be NULL: all defaults.
  *
- * Unless memory for the handle itself is missing, *ret_db is set even if opening failed, so that cairn_last_error() can
+ * Unless memory for the handle itself is missing, *ret_db is set even if opening failed, so cairn_last_error() can
  * return the reason. Every other call on such a handle returns the same error. Always end with cairn_close(). Several
  * threads can open handles at the same time, as long as none changes the environment.
  *
@@ -200,7 +200,7 @@ typedef int (*cairn_line_fn)(void *arg, const char *line, size_t n);
 /* Like cairn_call(), for operations that return lines: events, export, and remember with "batch". The result object is
  * set at the end; ret_json and ret_n may be NULL.
  *
- * "events" with "follow" runs until it is stopped and blocks the handle. Give it a handle of its own, and stop it with
+ * "events" with "follow" runs until it is stopped and blocks the handle. Give it a separate handle, and stop it with
  * cairn_interrupt(). It then returns CAIRN_OK, and its result has the "last_seq" to continue from.
  *
  * Any status; CAIRN_INTERRUPTED if `fn` stopped it. */

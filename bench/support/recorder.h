@@ -3,7 +3,7 @@
  *
  * The replay is the floor of the operation: the same prepared statements with the same values, in the same groups,
  * so that the number of round trips is the same. Ids that the server generated in the recording are replaced by
- * those of the replay, and every uid by a new one, so that a write can be replayed. */
+ * those of the replay, and every uid by a new one, so a write can be replayed. */
 #pragma once
 
 #include <stdint.h>

@@ -124,7 +124,7 @@ static struct arena_block *new_block(struct arena *a, size_t size) {
 }
 
 static struct arena_block *add_block(struct arena *a, size_t size) {
-  /* A large request gets its own block after the head, so that the head's free space stays in use. */
+  /* A large request gets its own block after the head, so the head's free space stays in use. */
   bool own = a->head && a->head->guarded == a->guarded && size > BLOCK_SIZE / 4;
   size_t least = a->head || a->first < BLOCK_SIZE ? BLOCK_SIZE : a->first;
   struct arena_block *b = new_block(a, own || size > least ? size : least);

@@ -17,7 +17,7 @@ struct error {
   double similarity;       /* similarity to the conflicting object, 0 to 1; 0 if not applicable */
 };
 
-/* Each returns the error's code, so that a function can end with `return error_fix(...)`.
+/* Each returns the error's code, so a function can end with `return error_fix(...)`.
  * error_set() starts a new error; error_step() and error_fix() add to it. Long text is truncated between characters. */
 enum status error_set(struct error *e, enum status code, const char *fmt, ...) PRINTF_FMT(3, 4);
 enum status error_step(struct error *e, const char *step);

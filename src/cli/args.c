@@ -15,7 +15,7 @@ const struct builtin builtins[] = {
     {"help", CLI_HELP, "[--all | COMMAND]", "Explain a command, or list all of them", help_params},
     {"version", CLI_VERSION, "", "Print the version", NULL},
     {"man", CLI_MANUAL, "", "Print the manual page, as roff", NULL},
-    {"completion", CLI_COMPLETION, "SHELL", "Print a completion script for bash, zsh or fish", NULL},
+    {"completion", CLI_COMPLETION, "bash|zsh|fish", "Print a completion script for bash, zsh or fish", NULL},
     {0},
 };
 
@@ -145,7 +145,7 @@ static enum status check_choice(const struct parser *p, const struct param *para
   return error_fix(p->err, "use one of: %.*s", STR_ARG(choices));
 }
 
-/* Appends to a list; replaces other values, so that the last one wins. */
+/* Appends to a list; replaces other values, so the last one wins. */
 static void put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct param *param, yyjson_mut_val *value) {
   if (param->form == PARAM_LIST) {
     yyjson_mut_val *list = yyjson_mut_obj_get(obj, param->name);
@@ -342,13 +342,15 @@ static enum status refuse_extra_argument(const struct parser *p, const char *com
 /* Arguments of help, version, man and completion. */
 static enum status take_builtin_word(struct parser *p, struct str word) {
   struct cli_args *out = p->out;
-  bool room = out->command == CLI_COMPLETION ? !out->words.p : out->command == CLI_HELP && !out->op;
+  bool room = out->command == CLI_COMPLETION ? !out->words.p : out->command == CLI_HELP && !out->op && !out->topic;
   if (!room)
     return refuse_extra_argument(p, p->builtin->name, word);
   if (out->command == CLI_HELP) {
     for (const struct builtin *b = builtins; b->name; b++)
-      if (str_is(word, b->name))
-        return STATUS_OK; /* the general help covers built-in commands */
+      if (str_is(word, b->name)) {
+        out->topic = b;
+        return STATUS_OK;
+      }
     enum status s = take_command(p, word);
     out->words = p->family;
     return s;
@@ -417,6 +419,8 @@ static enum status finish(struct parser *p) {
   if (args_flag(out->globals, "help")) {
     out->command = CLI_HELP;
     out->words = p->family;
+    if (!out->topic)
+      out->topic = p->builtin;
   } else if (args_flag(out->globals, "version")) {
     out->command = CLI_VERSION;
   } else if (!p->builtin && !out->op) {

@@ -20,19 +20,20 @@ extern const struct param global_params[];
 /* A parsed command line. */
 struct cli_args {
   enum cli_command command;
-  const struct op *op;       /* the operation, or the one to explain; NULL: none */
-  struct str words;          /* after help: a family of operations ("task"); after completion: the shell */
-  yyjson_mut_doc *doc;       /* owns both objects */
-  yyjson_mut_val *args;      /* arguments of the operation or builtin, by parameter name */
-  yyjson_mut_val *globals;   /* global options, by name */
-  const struct param *input; /* parameter to read from standard input; NULL: none */
-  bool input_asked;          /* "-" was given explicitly */
+  const struct op *op;         /* the operation, or the one to explain; NULL: none */
+  const struct builtin *topic; /* built-in command to explain; NULL: none */
+  struct str words;            /* after help: a family of operations ("task"); after completion: the shell */
+  yyjson_mut_doc *doc;         /* owns both objects */
+  yyjson_mut_val *args;        /* arguments of the operation or builtin, by parameter name */
+  yyjson_mut_val *globals;     /* global options, by name */
+  const struct param *input;   /* parameter to read from standard input; NULL: none */
+  bool input_asked;            /* "-" was given explicitly */
 };
 
 /* Parses argv[1..]; errors name the argument at fault. */
 NODISCARD enum status args_parse(struct arena *a, int argc, const char *const *argv, struct cli_args *ret_args,
                                  struct error *err);
-/* True if --json is given. Checked before parsing, so that parse errors have the right format. */
+/* True if --json is given. Checked before parsing, so parse errors have the right format. */
 bool args_want_json(int argc, const char *const *argv);
 
 /* Sets the parameter args->input to the text of standard input. */

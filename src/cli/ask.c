@@ -40,7 +40,7 @@ bool ask_hidden(void *arg UNUSED, const char *prompt, struct arena *a, struct st
   if (tcgetattr(fd, &was) != 0)
     return false;
   hidden = was;
-  /* Ctrl-C arrives as a character, so that the terminal is never left without echo. */
+  /* Ctrl-C arrives as a character, so the terminal is never left without echo. */
   hidden.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
   hidden.c_cc[VEOL] = INTERRUPT;
   if (tcsetattr(fd, TCSAFLUSH, &hidden) != 0)

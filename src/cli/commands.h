@@ -1,5 +1,5 @@
 /* commands.h: long-running commands that are not operations: servers and the live view. They are described like
- * operations, so that arguments, help, manual and completion treat them alike.
+ * operations, so arguments, help, manual and completion treat them alike.
  *
  * To add one, add an entry in commands.c and a file with its function. */
 #pragma once

@@ -37,7 +37,7 @@ static enum status load_team(struct caller *caller, struct error *err) {
   if (!caller->team.p)
     caller->team = STR("default");
   if (gate_check_team(caller->team, err) != STATUS_OK)
-    return error_fix(err, "CAIRN_TEAM=my-team   (1 to %d of: a-z 0-9 _ -)", TEAM_BYTES);
+    return error_fix(err, "CAIRN_TEAM=my-team   (1 to %d characters: a-z 0-9 _ -)", TEAM_BYTES);
   return STATUS_OK;
 }
 
@@ -127,7 +127,7 @@ static enum status load_agent(const struct cli_args *args, struct context *c, st
   if (!name.p)
     return STATUS_OK;
   if (!agent_name_is_valid(name)) {
-    error_set(err, STATUS_USAGE, "an agent's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
+    error_set(err, STATUS_USAGE, "an agent name is 1 to %d characters: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
     return error_fix(err, "--agent NAME; 'cairn agent list' shows declared agents");
   }
   memcpy(c->engine.agent, name.p, name.n);

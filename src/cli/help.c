@@ -145,6 +145,15 @@ void help_family(struct buf *out, const struct style *style, struct str word) {
       add_row(out, help_usage(out->a, op), str_from(op->summary), COLUMN);
 }
 
+void help_builtin(struct buf *out, const struct style *style, const struct builtin *b) {
+  buf_addf(out, "Usage: cairn %s%s%s\n\n%s%s.%s\n", b->name, b->arguments[0] ? " " : "", b->arguments, style->bold,
+           b->summary, style->reset);
+  if (!b->params)
+    return;
+  heading(out, style, "Options");
+  add_params(out, b->params, false);
+}
+
 static void add_examples(struct buf *out, const struct style *style, struct str examples) {
   if (examples.n == 0)
     return;

@@ -17,6 +17,7 @@ void help_all(struct buf *out, const struct style *style);
 /* The commands of one family ("task"). */
 void help_family(struct buf *out, const struct style *style, struct str word);
 void help_operation(struct buf *out, const struct style *style, const struct op *op);
+void help_builtin(struct buf *out, const struct style *style, const struct builtin *b);
 
 /* Positional? */
 static inline bool help_by_place(const struct param *p) { return (p->flags & PARAM_POSITIONAL) != 0; }

@@ -39,6 +39,8 @@ static int print_builtin(struct arena *a, const struct cli_args *args, struct ou
   case CLI_OPERATION:
     if (args->op)
       help_operation(&b, &out->out.style, args->op);
+    else if (args->topic)
+      help_builtin(&b, &out->out.style, args->topic);
     else if (args->words.p)
       help_family(&b, &out->out.style, args->words);
     else if (args_flag(args->args, "all"))

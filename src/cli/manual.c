@@ -124,7 +124,7 @@ void manual_page(struct buf *out) {
   add_line(out, "Cairn stores what agents and people learn: rules, facts, incidents and tasks. Each is a memory with a "
                 "headline, a text and a history. A gate checks every write. Corrections supersede old memories and "
                 "keep them. Search combines meaning and words. The store is one file.");
-  buf_adds(out, ".SH OPTIONS\nGlobal options may stand before or after the command.\n");
+  buf_adds(out, ".SH OPTIONS\nGlobal options may come before or after the command.\n");
   add_params(out, common_params);
   add_params(out, global_params);
   add_commands(out);

@@ -22,7 +22,7 @@ void output_init(struct output *o) {
   for (int fd = 0; fd <= 2; fd++) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF)
       continue;
-    /* open() returns the missing descriptor. Standard output becomes unwritable, so that losing it is noticed. */
+    /* open() returns the missing descriptor. Standard output becomes unwritable, so losing it is noticed. */
     int got = open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
     if (got > 2)
       close(got);

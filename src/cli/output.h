@@ -11,7 +11,7 @@ struct output {
   int failed;      /* errno of the first failed write */
 };
 
-/* Call it first. Makes sure that descriptors 0 to 2 are open, so that no store file gets one of them. */
+/* Call it first. Makes sure that descriptors 0 to 2 are open, so no store file gets one of them. */
 void output_init(struct output *o);
 /* Call it once the options are known. */
 void output_set(struct output *o, bool json, bool quiet, bool no_color);

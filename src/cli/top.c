@@ -39,7 +39,7 @@ static volatile sig_atomic_t ended;
 static void on_end(int number UNUSED) { ended = 1; }
 static void on_resize(int number UNUSED) {}
 
-/* Signals are blocked except during the wait, so that none is missed in between. */
+/* Signals are blocked except during the wait, so none is missed in between. */
 static void watch_signals(sigset_t *ret_during_wait) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
   sigset_t blocked;

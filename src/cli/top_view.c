@@ -72,7 +72,7 @@ static enum status put_calls(struct snapshot *p) {
   return STATUS_OK;
 }
 
-/* Runs the operation, so that the rules about live sessions stay in one place. If it fails, the pane is omitted. */
+/* Runs the operation, so the rules about live sessions stay in one place. If it fails, the pane is omitted. */
 static void put_sessions(struct snapshot *p) {
   const struct op *op = op_find(STR("session list"));
   yyjson_val *args;

@@ -122,7 +122,7 @@ static int part_size(int n) {
 }
 
 /* Walsh-Hadamard transform: a rotation that also multiplies lengths by the square root of the part's size. Smaller
- * parts are scaled by the square root of two for each halving, so that all have the same factor. */
+ * parts are scaled by the square root of two for each halving, so all have the same factor. */
 #define ROTATE(type, name, scale)                                                                                      \
   static VEC_CLONES void name(type *x, int dims) {                                                                     \
     int first = part_size(dims);                                                                                       \
@@ -177,7 +177,7 @@ static uint64_t largest_of(const int64_t *x, int dims) {
 void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector) {
   int64_t x[VEC_MAX_DIMS];
   assert(dims >= 0 && dims <= VEC_MAX_DIMS);
-  /* Scale to 30 bits, so that the sums and products below cannot overflow. The low bits that are lost do not affect the
+  /* Scale to 30 bits, so the sums and products below cannot overflow. The low bits that are lost do not affect the
    * result. */
   uint64_t largest = largest_of(sums, dims);
   int down = 0, up = 0;

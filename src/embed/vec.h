@@ -1,4 +1,4 @@
-/* vec.h: integer arithmetic on embedding vectors, so that ranking is the same on every machine.
+/* vec.h: integer arithmetic on embedding vectors, so ranking is the same on every machine.
  *
  * A vector is int8[dims]. Its largest component is 127 or -127; a text without features has a zero vector. Vectors are
  * not normalised. Their sign bits, one per dimension, are stored separately for a fast first scan. */

@@ -20,8 +20,7 @@ static const char HEAD[] = "# Keys of Cairn's vault, the newest last. Without th
 
 static enum status bad_line(const char *name, int line, struct error *err) {
   error_set(err, STATUS_CORRUPT, "line %d of %s is not a key of the vault", line, name);
-  return error_fix(err,
-                   "a line is an id of 16 hex digits, a blank, and 64 hex digits: bring back your copy of the file");
+  return error_fix(err, "a line is an id of 16 hex digits, a blank, and 64 hex digits: restore your copy of the file");
 }
 
 enum status key_file_parse(struct arena *a, struct str text, const char *name, struct master_keys *ret_keys,
@@ -43,7 +42,7 @@ enum status key_file_parse(struct arena *a, struct str text, const char *name, s
 
 static enum status refuse_file(const char *path, const char *why, struct error *err) {
   error_set(err, STATUS_REFUSED, "the key file '%s' %s", path, why);
-  return error_fix(err, "make it a plain file of yours with mode 0600: chmod 600 '%s'", path);
+  return error_fix(err, "make it a regular file that you own, with mode 0600: chmod 600 '%s'", path);
 }
 
 static enum status check_file(const char *path, int fd, struct error *err) {
@@ -51,7 +50,7 @@ static enum status check_file(const char *path, int fd, struct error *err) {
   if (fstat(fd, &st) != 0)
     return error_errno(err, errno, "cannot look at '%s'", path);
   if (!S_ISREG(st.st_mode))
-    return refuse_file(path, "is not a plain file", err);
+    return refuse_file(path, "is not a regular file", err);
   if (st.st_uid != geteuid())
     return refuse_file(path, "belongs to another user", err);
   return st.st_mode & 077 ? refuse_file(path, "can be read by others", err) : STATUS_OK;
@@ -82,7 +81,7 @@ enum status key_file_read(struct arena *a, const char *path, struct master_keys 
 
 /* ---- writing ---- */
 
-/* Locks the folder, so that of two processes that add keys at once, neither overwrites the other's key. */
+/* Locks the folder, so of two processes that add keys at once, neither overwrites the other's key. */
 static enum status lock_folder(struct arena *a, const char *path, struct error *err) {
   const char *folder = arena_cstr(a, fs_dirname(str_from(path)));
   int *fd = fs_descriptor(a);

@@ -25,7 +25,7 @@ struct mirror_places {
 /* The noted file, else the path in the settings. */
 NODISCARD enum status mirror_place_find(struct store *st, struct str team, struct str project, struct arena *a,
                                         struct str *ret_path, struct error *err);
-/* Notes the file, so that servers watch it and later calls find it. */
+/* Notes the file, so servers watch it and later calls find it. */
 NODISCARD enum status mirror_place_save(struct store *st, struct str team, struct str project, struct str path,
                                         struct arena *a, struct error *err);
 /* The parent of the agents' folders, and all files noted there. */

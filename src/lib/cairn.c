@@ -114,7 +114,7 @@ static enum status load_agent(const char *given, struct engine_options *e, struc
   if (!given && bound.n == 0)
     return STATUS_OK;
   if (!agent_name_is_valid(name))
-    return error_set(err, STATUS_USAGE, "the option agent is not a valid name: 1 to %d of A-Z a-z 0-9 _ . -",
+    return error_set(err, STATUS_USAGE, "the option agent is not a valid name: 1 to %d characters of A-Z a-z 0-9 _ . -",
                      (int)AGENT_NAME_MAX);
   memcpy(e->agent, name.p, name.n);
   return STATUS_OK;

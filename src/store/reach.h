@@ -36,7 +36,7 @@ void store_bind(struct store *st, const struct reach *reach);
 /* Valid until the next store_bind(). */
 struct reach store_reach(const struct store *st);
 
-/* Copies the reach, so that it outlives the binding. */
+/* Copies the reach, so it outlives the binding. */
 struct reach reach_dup(struct arena *a, const struct reach *reach);
 
 /* reach_can_read: may memories of this project be read? reach_owns: is it one of the caller's own projects, writable

@@ -63,7 +63,7 @@ void store_close(struct store **store) {
   vec_cache_free(st->vectors);
   read_queue_free(st->reads);
   call_queue_free(st->calls);
-  heartbeats_free(st->beats);
+  heartbeats_free(st->heartbeats);
   tokeniser_close(&st->tokeniser);
   db_close(&st->db);
   mem_free(st);

@@ -18,12 +18,12 @@ struct bound {
 struct store {
   struct db *db;
   struct bound bound;
-  bool must_exist;           /* do not create a store in a database that has none */
-  bool lacks_types;          /* the store lacks a type of this program, and it cannot be added */
-  struct vec_cache *vectors; /* owned by store/vectors/sqlite.c */
-  struct read_queue *reads;  /* owned by events.c */
-  struct call_queue *calls;  /* owned by calls.c */
-  struct beats *beats;       /* owned by heartbeats.c */
+  bool must_exist;               /* do not create a store in a database that has none */
+  bool lacks_types;              /* the store lacks a type of this program, and it cannot be added */
+  struct vec_cache *vectors;     /* owned by store/vectors/sqlite.c */
+  struct read_queue *reads;      /* owned by events.c */
+  struct call_queue *calls;      /* owned by calls.c */
+  struct heartbeats *heartbeats; /* owned by heartbeats.c */
 
   struct tokeniser *tokeniser; /* for engines without a tokeniser of their own */
   int64_t held_by, held_after; /* PostgreSQL: the transaction that holds texts, and the last chunk id before them */
@@ -73,4 +73,4 @@ void call_queue_drop_team(struct store *st, struct str team);
 void call_queue_clear(struct store *st);
 void call_queue_free(struct call_queue *queue);
 /* heartbeats.c */
-void heartbeats_free(struct beats *beats);
+void heartbeats_free(struct heartbeats *heartbeats);

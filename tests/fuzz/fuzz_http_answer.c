@@ -33,7 +33,7 @@ static void check_parser(parser parse, struct str body, size_t n, int dims) {
 
 static void check_quote(struct str text) {
   char quote[HTTP_QUOTE_SIZE];
-  /* Take the key from the text, so that it occurs there. */
+  /* Take the key from the text, so it occurs there. */
   struct str key = text.n > 40 ? str_slice(text, 10, 30) : STR("0123456789");
   for (size_t i = 0; i < key.n; i++)
     if (key.p[i] < 0x21 || key.p[i] > 0x7e) /* http_embedder_open() rejects such keys */

@@ -90,7 +90,7 @@ static void end(struct world *w) {
   remove_store(w);
 }
 
-/* Each input gets a new store, so that results do not depend on earlier inputs. */
+/* Each input gets a new store, so results do not depend on earlier inputs. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct world w = {0};
   struct str message = {(const char *)data, size};

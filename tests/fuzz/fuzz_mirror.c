@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "support/fuzz.h"
 
-/* Hold every bullet with a note, and make a memory of each. */
+/* Keeps every bullet, with a note, and makes a memory of each. */
 static void settle(struct arena *a, struct mirror_page *page, struct mirror_entries *entries) {
   int64_t id = 0;
   for (size_t i = 0; i < page->blocks.n; i++) {

@@ -457,7 +457,7 @@ static struct test *find_test(const char *line) {
   return NULL;
 }
 
-/* Sorts longest first, so that no core waits for a long test at the end: by the times of the last run, or by time
+/* Sorts longest first, so no core waits for a long test at the end: by the times of the last run, or by time
  * limit for new tests. */
 static void order_by_time(struct runner *r, const char *program) {
   snprintf(r->times_path, sizeof(r->times_path), "%s.%s.times", program, postgres ? "postgres" : "sqlite");

@@ -49,7 +49,7 @@ struct str key_make(struct arena *a, const char *template, uint32_t seed) {
     size_t n = strtoul(p + 2, &end, 10), size = strlen(alphabet);
     while (n-- > 0)
       buf_addc(&out, alphabet[next_random(&state) % size]);
-    /* A key from an alphabet with other characters ends in a letter, so that the end of the hit is known. */
+    /* A key from an alphabet with other characters ends in a letter, so the end of the hit is known. */
     if (!strchr("hdl2U", p[1]))
       out.p[out.n - 1] = 'k';
     p = end;

@@ -1,4 +1,4 @@
-/* keys.h: generates fake credentials at run time, so that secret scanners do not report the test sources. */
+/* keys.h: generates fake credentials at run time, so secret scanners do not report the test sources. */
 #pragma once
 
 #include "base/buf.h"

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* True if scripts/pg started the run's server, so that it can start another one. */
+/* True if scripts/pg started the run's server, so it can start another one. */
 bool own_server_possible(void);
 /* Starts the server, or ends the test as "not run" if that is not possible. `durable`: commits survive a crash. */
 void own_server_start(bool durable);

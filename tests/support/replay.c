@@ -17,7 +17,7 @@ struct corpus {
   size_t sizes[FILES_MAX], n;
 };
 
-/* Tells the harness the current input, so that a crash can be reproduced. */
+/* Tells the harness the current input, so a crash can be reproduced. */
 static void note_input(const char *file, int mutation, const uint8_t *data, size_t size) {
   char hex[3 * SHOWN + 1] = "";
   for (size_t i = 0; i < size && i < SHOWN; i++)
@@ -66,7 +66,7 @@ static void load_corpus(struct corpus *c, const char *target) {
     FAIL("the corpus %s is empty", dir);
 }
 
-/* Each input gets a heap block of its exact size, so that reads past its end are detected. */
+/* Each input gets a heap block of its exact size, so reads past its end are detected. */
 static void run_one(target_fn fn, const char *file, int mutation, const uint8_t *data, size_t size) {
   uint8_t *copy = malloc(size ? size : 1);
   CHECK(copy);

@@ -59,7 +59,7 @@ struct scan scan_memory(pid_t pid, struct str masked) {
   size_t n = mappings_of(pid, list);
   result.readable = fd >= 0 && n > 0;
   uint8_t *piece =
-      sodium_init() < 0 ? NULL : sodium_malloc(PIECE); /* locked, so that another scan does not count it as risky */
+      sodium_init() < 0 ? NULL : sodium_malloc(PIECE); /* locked, so another scan does not count it as risky */
   CHECK(piece);
   for (size_t i = 0; fd >= 0 && i < n; i++) {
     const struct mapping *m = &list[i];

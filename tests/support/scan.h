@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* Search texts are given XORed with this mask, so that they are not in the test's own memory. */
+/* Search texts are given XORed with this mask, so they are not in the test's own memory. */
 enum { SCAN_MASK = 0x55 };
 
 struct scan {

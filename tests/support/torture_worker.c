@@ -62,7 +62,7 @@ static int pick_own(struct worker *w) {
   return at >= 0 && w->own[at].uid[0] ? at : -1;
 }
 
-/* Unique words, so that it is not a duplicate. */
+/* Unique words, so it is not a duplicate. */
 static void new_text(struct worker *w, char out[200]) {
   size_t n = 0;
   for (int word = 0; word < 8; word++) {
@@ -282,7 +282,7 @@ static struct outcome run_program(const char *const *argv, const char *input, in
       kill_ms = -1;
       continue;
     }
-    char more[1024]; /* drain the rest of the output, so that the program does not block */
+    char more[1024]; /* drain the rest of the output, so the program does not block */
     size_t room = sizeof(r.out) - 1 - n;
     ssize_t got = read(fd[0], room ? r.out + n : more, room ? room : sizeof(more));
     if (got <= 0)

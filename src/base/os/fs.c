@@ -121,7 +121,7 @@ static enum status write_failed(const char *path, const char *temp, struct error
 enum status fs_write(const char *path, struct str text, mode_t mode, struct error *err) {
   char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")];
   struct stat st;
-  /* Resolve links, so that the target is replaced and not the link. */
+  /* Resolve links, so the target is replaced and not the link. */
   if (!realpath(path, target)) {
     if (errno != ENOENT)
       return error_errno(err, errno, "cannot write '%s'", path);

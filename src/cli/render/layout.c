@@ -56,7 +56,7 @@ static struct str counts(struct page *page, yyjson_val *obj, struct str names, b
     else
       buf_addf(&b, "%.*s %lld", STR_ARG(name), (long long)n);
   }
-  return b.n ? buf_str(&b) : STR("nothing to do");
+  return b.n ? buf_str(&b) : STR("no changes");
 }
 
 static struct str format_n(struct page *page, yyjson_val *v) {

@@ -1,4 +1,4 @@
-/* layout.h: renders results from templates, so that most operations need no code for it.
+/* layout.h: renders results from templates, so most operations need no code for it.
  *
  * A layout consists of lines. The first character of a line selects its kind:
  *

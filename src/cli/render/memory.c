@@ -270,7 +270,7 @@ static void render_search(struct page *page, yyjson_val *r) {
 #define TASK "{dim id}  {status}: {bold headline 40}{txn}"
 #define TASKS \
   "@tasks >{id} | {priority} | {status} | " \
-  "<blocked_by?waits for {blocked_by}|<claimed_by?taken by {claimed_by}|<due?due {due}>>> | {headline}\n" \
+  "<blocked_by?blocked by {blocked_by}|<claimed_by?claimed by {claimed_by}|<due?due {due}>>> | {headline}\n" \
   "!tasks no tasks"
 
 static void render_stored_line(struct page *page, yyjson_val *line) { layout_render(page, line, STORED_LINE); }
@@ -290,13 +290,13 @@ const struct renderer memory_renderers[] = {
   {.op = "annotate", .result = render_annotations},
   {.op = "history", .result = render_history},
   {.op = "repeats", .layout = "*pairs <#similarity?similarity {2 similarity}\n  {dim a.id}  {a.headline 12}\n"
-   "  {dim b.id}  {b.headline 12}>\n{n repeated} of {n rules} rules say nearly the same as another one"},
+   "  {dim b.id}  {b.headline 12}>\n{n repeated} of {n rules} rules nearly duplicate another one"},
   {.op = "list", .result = render_list},
   {.op = "search", .result = render_search},
   {.op = "unsupersede", .layout = "{dim id} is {state} again[; retired: {retired}]{txn}"},
   {.op = "undo", .layout = "transaction {undone} was undone: {n changes} change{s changes}{txn}"},
   {.op = "forget", .layout = "forgotten: {forgotten:none}[; already before: {already}]{txn}"},
-  {.op = "task claim", .layout = "{dim id}  <claimed_by?taken by {claimed_by}|free again>: {bold headline 40}{txn}"},
+  {.op = "task claim", .layout = "{dim id}  <claimed_by?claimed by {claimed_by}|released>: {bold headline 40}{txn}"},
   {.op = "task status", .layout = TASK},
   {.op = "task block", .layout = TASK},
   {.op = "task unblock", .layout = TASK},
@@ -304,7 +304,7 @@ const struct renderer memory_renderers[] = {
   {.op = "task ready", .layout = TASKS},
   {.op = "task sync", .layout = "{bold file}: {n tasks} tasks<dry_run?; this would change:>\n"
    "  in the store: {changes store}\n  in the file: {changes in_file}{txn}\n"
-   "*conflicts   both sides had changed {id} ({members}): the file's counts; cairn history {memory}\n"
+   "*conflicts   both sides changed {id} ({members}): the file wins; cairn history {memory}\n"
    "*refused   not changed: {yellow id|description 60}: {reason}"},
   {.op = "skill list", .layout = "@skills >{id} | {name} | <always_on?always on|{keywords}> | {headline}\n!skills no skills"},
   {0},

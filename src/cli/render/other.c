@@ -79,11 +79,10 @@ static void render_source_list(struct page *page, yyjson_val *r) {
 }
 
 #define SKIPPED "[, {skipped.binary} binary][, {skipped.huge} huge][, {skipped.unreadable} unreadable]"
-#define EMBEDDED                                                                                                       \
-  "?<waiting?embedded {n embedded}; the rest is found by its words until 'cairn maintain' has embedded it>"
+#define EMBEDDED "?<waiting?embedded {n embedded}; the rest is found by keyword until 'cairn maintain' embeds it>"
 #define READ_SOURCES                                                                                                   \
   "*sources {bold folder}: <problem?{yellow problem}|{n files} files[, {copies} of them copies]" SKIPPED               \
-  "\n  pieces: added {n added}, changed {n changed}, removed {n removed}[; secrets replaced {redacted}]>\n" EMBEDDED   \
+  "\n  chunks: added {n added}, changed {n changed}, removed {n removed}[; secrets replaced {redacted}]>\n" EMBEDDED   \
   "\n!sources no sources; 'cairn source add DIR' adds one"
 
 /* ---- MEMORY.md ---- */
@@ -161,14 +160,14 @@ const struct renderer other_renderers[] = {
   {.op = "vault delete", .layout = "{text key}: deleted{txn}"},
   {.op = "vault grant", .layout = "{text key}: granted to {text to}{txn}"},
   {.op = "vault revoke", .layout = "{text key}: revoked from {text to}{txn}"},
-  {.op = "vault grants", .layout = "@grants {key} | {to} | <live?live|over><#uses_left?, {uses_left} uses left>"
+  {.op = "vault grants", .layout = "@grants {key} | {to} | <live?live|inactive><#uses_left?, {uses_left} uses left>"
    "[, until {time expires_at}]"},
-  {.op = "vault rotate", .layout = "{n secrets} secrets are sealed with {text way} {text to}{txn}"},
+  {.op = "vault rotate", .layout = "{n secrets} secrets are encrypted with {text way} {text to}{txn}"},
 
   {.op = "source add", .layout = READ_SOURCES},
   {.op = "source refresh", .layout = READ_SOURCES},
   {.op = "source list", .result = render_source_list},
-  {.op = "source remove", .layout = "{bold folder}: removed; {n files} files, {n removed} pieces"},
+  {.op = "source remove", .layout = "{bold folder}: removed; {n files} files, {n removed} chunks"},
   {.op = "extract", .layout = "{n items} items[ ({types})] from {n files} files" SKIPPED "\n"
    "added {n added}, changed {n changed}, removed {n removed}[, secrets replaced {redacted}]{txn}\n"
    "{text file}<written?|: unchanged>\n" EMBEDDED},

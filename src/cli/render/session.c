@@ -49,14 +49,14 @@ static void add_memories(struct page *page, const char *title, yyjson_val *list,
 
 static void render_checkpoint(struct page *page, yyjson_val *r) {
   if (json_bool(r, "skipped", false)) {
-    buf_addf(&page->b, "shown a moment ago; again in %lld s\n", (long long)json_int(r, "cooldown_s", 0));
+    buf_addf(&page->b, "skipped: shown recently; shown again in %lld s\n", (long long)json_int(r, "cooldown_s", 0));
     return;
   }
   yyjson_val *rules = yyjson_obj_get(r, "guardrails"), *near = yyjson_obj_get(r, "relevant");
   add_memories(page, "Guardrails", rules, "text");
   add_memories(page, "Relevant", near, "headline");
   if (yyjson_arr_size(rules) + yyjson_arr_size(near) == 0)
-    buf_adds(&page->b, "nothing is known about this\n");
+    buf_adds(&page->b, "no relevant memories\n");
   layout_render(page, r, "~degraded");
 }
 
@@ -76,8 +76,8 @@ const struct renderer session_renderers[] = {
    "{project:global} | {task}\n!sessions no live session\n~ended"},
   {.op = "session task", .layout = "{dim session}  {task 16}"},
   {.op = "session handoff", .result = render_handoff},
-  {.op = "session end", .layout = "{dim session} <already?had ended already: {reason 40}|ended>[, with handoff {handoff}]"},
-  {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items nothing is pending"},
+  {.op = "session end", .layout = "{dim session} <already?had already ended: {reason 40}|ended>[, with handoff {handoff}]"},
+  {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items no pending action items"},
   {.op = "action add", .layout = ITEM},
   {.op = "action ack", .layout = ITEM "?<#remaining?  {remaining} still pending>"},
   {.op = "checkpoint", .result = render_checkpoint},

@@ -206,16 +206,16 @@ static void render_transcript_import(struct page *page, yyjson_val *r) {
   if (json_int(r, "failed_count", 0) > (int64_t)n)
     buf_addf(&page->b, "and %lld more files that could not be read\n",
              (long long)json_int(r, "failed_count", 0) - (long long)n);
-  buf_addf(&page->b, "imported %lld messages of %lld sessions, already there %lld, secrets taken out %lld\n",
+  buf_addf(&page->b, "imported %lld messages of %lld sessions, already there %lld, secrets redacted %lld\n",
            (long long)json_int(r, "messages", 0), (long long)json_int(r, "sessions", 0),
            (long long)json_int(r, "already", 0), (long long)json_int(r, "redacted", 0));
-  buf_addf(&page->b, "%-12s %lld, unchanged %lld, of another kind %lld, with a line not yet whole %lld\n", "files",
+  buf_addf(&page->b, "%-12s %lld, unchanged %lld, unknown format %lld, incomplete last line %lld\n", "files",
            (long long)json_int(r, "files", 0), (long long)json_int(r, "unchanged", 0),
            (long long)json_int(r, "unknown", 0), (long long)json_int(r, "torn", 0));
   add_counts(page, "projects", yyjson_obj_get(r, "projects"));
   add_counts(page, "left out", yyjson_obj_get(r, "skipped"));
   if (json_int(r, "files", 0) == 0 && yyjson_obj_get(r, "looked_in"))
-    buf_addf(&page->b, "nothing is in %.*s\n", STR_ARG(page_value(page, yyjson_obj_get(r, "looked_in"))));
+    buf_addf(&page->b, "no transcripts in %.*s\n", STR_ARG(page_value(page, yyjson_obj_get(r, "looked_in"))));
 }
 
 /* ---- the table ---- */
@@ -224,9 +224,9 @@ static void render_transcript_import(struct page *page, yyjson_val *r) {
 
 /* Outcome for the transcripts of a backup or of a migrated store. */
 #define TRANSCRIPTS \
-  "?<transcripts.restored|transcripts.extended|transcripts.kept?transcripts: {n transcripts.restored} brought back, " \
-  "{n transcripts.extended} continued, {n transcripts.kept} were here already>\n" \
-  "*transcripts.diverged session {text session} is different here; the imported one is {text kept_as}"
+  "?<transcripts.restored|transcripts.extended|transcripts.kept?transcripts: {n transcripts.restored} restored, " \
+  "{n transcripts.extended} extended, {n transcripts.kept} unchanged>\n" \
+  "*transcripts.diverged session {text session} has diverged; the copy from the backup is {text kept_as}"
 #define PRUNED ">{id} | {kind} | {state} | {headline}\n"
 
 const struct renderer store_renderers[] = {
@@ -250,11 +250,11 @@ const struct renderer store_renderers[] = {
    "|<receipt.log_emptied=no?another process is reading: the log is emptied when it is done, or by 'cairn maintain' later>>\n"
    "*receipt.backups still in the backup {text .}"},
   {.op = "prune", .layout = "@would_prune " PRUNED "@pruned " PRUNED
-   "<dry_run=no?{n pruned} of {n total} pruned|{n would_prune} of {n total} would be pruned; --apply does it>{txn}"},
+   "<dry_run=no?{n pruned} of {n total} pruned|{n would_prune} of {n total} would be pruned; --apply prunes them>{txn}"},
   {.op = "reembed", .result = render_reembed},
   {.op = "migrate", .layout = "?<start=resumed?resumed an earlier run>\n"
    "?<start=source_changed?the source has changed since the earlier run: started over>\n"
-   "?<start=already_done?already done: nothing is new>\n"
+   "?<start=already_done?already done: nothing has changed>\n"
    "?<start=copy_differs?the copy of the earlier run has changed: started over>\n"
    "@tables {name} | >{n rows} | {hash hash}\n"
    "{n rows} rows, identical in {text from} and {text to} ({seconds ms})\n"

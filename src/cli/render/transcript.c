@@ -39,7 +39,7 @@ static void render_read(struct page *page, yyjson_val *r) {
   buf_addf(&page->b, "%s%lld messages", page->term.style.dim, (long long)json_int(r, "count", 0));
   add_count(page, r, "tokens", "tokens");
   add_count(page, r, "left_out", "before them");
-  add_count(page, r, "pruned", "results of tools left out (--all)");
+  add_count(page, r, "pruned", "tool results omitted (--all shows them)");
   add_count(page, r, "compacted", "compacted (--archived)");
   add_count(page, r, "damaged", "damaged lines");
   buf_addf(&page->b, "%s\n", page->term.style.reset);
@@ -66,7 +66,7 @@ const struct renderer transcript_renderers[] = {
    "{dim session}  {n added} added[, {known} known already][, {failed} failed][, {redacted} secrets removed]"
    "[, {torn_bytes} bytes of a cut-off line set aside][, {messages} messages now][, {tokens} tokens]\n"
    "?<compact_due?It is time to compact it: 'cairn transcript compact'."
-   "|<flush_due?It is time to save what should last: 'cairn transcript flush'.>>\n~not_indexed\n~degraded"},
+   "|<flush_due?It is time to save memories: 'cairn transcript flush'.>>\n~not_indexed\n~degraded"},
   {.op = "transcript read", .result = render_read},
   {.op = "transcript list", .layout = "@sessions {id} | {age updated} | >{n messages} | >{n tokens} | {status}\n"
    "!sessions no transcript\n?<rebuilt?The index was lost and has been rebuilt from the files.>"},

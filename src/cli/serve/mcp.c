@@ -88,7 +88,7 @@ static enum status start(struct serving *s) {
 
 int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {
   struct serving s = {.a = a, .args = args};
-  /* Blocked before threads start, so that all inherit it: the transport handles them. */
+  /* Blocked before threads start, so all inherit it: the transport handles them. */
   sigset_t signals, former;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);

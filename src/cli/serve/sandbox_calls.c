@@ -52,7 +52,7 @@ static const char *const to_connect[] = {
   "socket", "connect", "bind", "sendto", "sendmsg", "sendmmsg", "recvmmsg", NULL,
 };
 
-/* Known calls that must be refused fail with EPERM. Calls in no list fail with ENOSYS, so that libraries fall back from
+/* Known calls that must be refused fail with EPERM. Calls in no list fail with ENOSYS, so libraries fall back from
  * a newer call to an older one. */
 static const char *const refused[] = {
   "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",

@@ -102,7 +102,7 @@ static enum status read_options(struct serving *s) {
 
 /* ---- parts ---- */
 
-/* Opens the store once at start, so that a wrong path fails now and not in the first call. */
+/* Opens the store once at start, so a wrong path fails now and not in the first call. */
 static enum status open_store(struct serving *s) {
   struct engine_options *options = &s->context.engine;
   struct http_server *shared = &s->options.shared;
@@ -219,7 +219,7 @@ static void wait_for_signal(const sigset_t *signals) {
 
 int run_serve(struct arena *a, struct cli_args *args, struct output *out) {
   struct serving s = {.a = a, .args = args, .out = out};
-  /* Blocked before threads start, so that all inherit it and only this one receives them. */
+  /* Blocked before threads start, so all inherit it and only this one receives them. */
   sigset_t signals, old;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);

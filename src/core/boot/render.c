@@ -15,7 +15,7 @@ static void add_number(struct buf *b, size_t n) {
   buf_add(b, (struct str){digits + at, sizeof(digits) - at});
 }
 
-/* Indents further lines, so that the text stays one list item. */
+/* Indents further lines, so the text stays one list item. */
 static void add_item(struct buf *b, const struct boot_text *t, bool labelled) {
   struct str rest = t->body, line;
   buf_adds(b, "- ");

@@ -125,7 +125,7 @@ static void next_byte(struct reader *r) {
   }
 }
 
-/* End of the line, at most `to`, so that a long line with many comments is not read again for each. */
+/* End of the line, at most `to`, so a long line with many comments is not read again for each. */
 static size_t line_end(const struct reader *r, size_t to) {
   const char *hit = to > r->pos ? memchr(r->s.p + r->pos, '\n', to - r->pos) : NULL;
   return hit ? (size_t)(hit - r->s.p) : to;

@@ -19,5 +19,5 @@ struct prose_lines {
 enum prose_kind comments_kind(struct str file);
 
 /* Reads the lines in order; none for PROSE_NONE. Comments on consecutive lines without code are one comment. String
- * literals are skipped, so that "http://" does not start a comment. Takes linear time; accepts any bytes. */
+ * literals are skipped, so "http://" does not start a comment. Takes linear time; accepts any bytes. */
 enum prose_kind comments_read(struct arena *a, struct str file, struct str text, struct prose_lines *ret);

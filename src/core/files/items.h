@@ -25,7 +25,7 @@ struct items {
   size_t n, cap;
 };
 
-/* Version of the rules. Increment it if their results change, so that files are read again. */
+/* Version of the rules. Increment it if their results change, so files are read again. */
 enum { ITEM_RULES = 1 };
 
 /* Finds at most ITEMS_MAX items without duplicates, ordered by line. */

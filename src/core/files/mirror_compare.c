@@ -41,7 +41,7 @@ static bool was_tried(const struct comparison *c, const struct mirror_block *b) 
   return b->note != MIRROR_NO_NOTE && str_eq(b->note_hash, mirror_try_hash(c->a, b));
 }
 
-/* The text including a check box that may be part of it. */
+/* The text, including its check box if there is one. */
 static struct str with_box(struct arena *a, const struct mirror_block *b) {
   return b->box ? arena_printf(a, "[%c] %.*s", b->box, STR_ARG(b->text)) : b->text;
 }
@@ -134,7 +134,7 @@ static void compare_anchored(const struct comparison *c, struct mirror_block *b,
     settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_EDIT, k->id);
 }
 
-/* Of several bullets with the same anchor, the unchanged one is the memory, or the first if all are changed. Other
+/* If several bullets have the same anchor, the unchanged one is the memory, or the first if all are changed. Other
  * changed ones are new texts. */
 static bool is_copy(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
   struct mirror_block *first = NULL, *intact = NULL;

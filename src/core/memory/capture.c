@@ -232,7 +232,7 @@ static void add_whole_list(struct splitter *sp, struct str list) {
   sp->lead = lead;
 }
 
-/* If most items are sentences, each becomes a piece; a short item stays with the one before it, so that nothing is
+/* If most items are sentences, each becomes a piece; a short item stays with the one before it, so nothing is
  * dropped. Other lists are not split. */
 static void add_list(struct splitter *sp, struct str list) {
   size_t indent = markup_line(str_slice(list, 0, markup_line_end(list, 0))).indent;

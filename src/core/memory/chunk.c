@@ -21,7 +21,8 @@ struct units {
   size_t n, cap;
 };
 
-/* Where to cut a text of which only `room` fits: after the last line or word in its second half, else at its end. */
+/* Where to cut `room`, the part of a text that fits: after the last line or word in its second half, else at its end.
+ */
 static size_t cut_inside(struct str room) {
   size_t word = 0;
   for (size_t i = room.n; i > room.n / 2; i--) {

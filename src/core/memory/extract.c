@@ -17,7 +17,7 @@ static void overwrite(char *p, size_t from, size_t to, char with) {
       p[i] = with;
 }
 
-/* Inline code becomes a lower-case word, so that the sentence keeps its structure. */
+/* Inline code becomes a lower-case word, so the sentence keeps its structure. */
 static void overwrite_code(char *p, size_t start, size_t end) {
   for (size_t i = start; i < end; i++) {
     if (p[i] != '`')

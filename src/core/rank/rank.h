@@ -38,11 +38,13 @@ struct rank_policy {
   double half_life_days;
   int64_t now;
 };
-/* decay: by age, except evergreen types; access: use; time: fit to a time named in the query; type: above 1 if the
- * query asks for its type; trust: below 1 for untrusted memories, so that of two equal answers the trusted one comes
- * first. */
 struct rank_parts {
-  double decay, weight, rating, access, time, type, trust;
+  double decay; /* by age, except evergreen types */
+  double weight, rating;
+  double access; /* use */
+  double time;   /* fit to a time named in the query */
+  double type;   /* above 1 if the query asks for its type */
+  double trust;  /* below 1 for untrusted memories: the trusted one of two equal answers comes first */
 };
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m);
 /* Product of the factors. Age reduces a score only by a limited share: a good old answer ranks above a bad new one. */

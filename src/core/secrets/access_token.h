@@ -1,7 +1,7 @@
 /* access_token.h: format of access tokens, cairn_TEAM.ID.SECRET, and hash of their secret.
  *
- * TEAM and ID identify a row of the store and are not secret. SECRET is 32 random bytes, of which only a hash is
- * stored. The secret cannot be guessed, so one pass of a fast hash is enough. The hash includes team and id, so that it
+ * TEAM and ID identify a row of the store and are not secret. SECRET is 32 random bytes; only a hash of it is
+ * stored. The secret cannot be guessed, so one pass of a fast hash is enough. The hash includes team and id, so it
  * is useless in another row. */
 #pragma once
 

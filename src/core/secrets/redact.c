@@ -18,7 +18,7 @@ static int by_position(const void *x, const void *y) {
   return strcmp(a->pattern, b->pattern);
 }
 
-/* Merges overlapping findings, so that no part of a secret remains. */
+/* Merges overlapping findings, so no part of a secret remains. */
 static void merge(struct redact_scan *s, struct secret_hits *ret) {
   enum found_rank rank = FOUND_CONTEXT;
   *ret = (struct secret_hits){0};

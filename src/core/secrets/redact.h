@@ -36,7 +36,7 @@ struct secret_hits {
 };
 
 /* Index of the patterns and of a team's vault values, reusable for many texts. Values shorter than 8 bytes or not UTF-8
- * are ignored. The values must outlive the redactor: it points to them and copies no byte, so that values in locked
+ * are ignored. The values must outlive the redactor: it points to them and copies no byte, so values in locked
  * memory stay there. */
 struct redactor;
 const struct redactor *redactor_new(struct arena *a, const struct strs *known);

@@ -12,7 +12,7 @@ enum {
   NAMED = 8,
   /* The first part is the base64 of a decimal number. */
   SNOWFLAKE = 16,
-  /* Must be at the start of a run of base64url. Set if the first part has no upper limit, so that no run is read twice.
+  /* Must be at the start of a run of base64url. Set if the first part has no upper limit, so no run is read twice.
    */
   RUN_START = 32,
   /* Only the last part is secret; the parts before it are names and may contain any word. */

@@ -111,7 +111,7 @@ size_t redact_skip_data(struct str text, size_t at) {
   return data + redact_run(text, data, IN_B64 | IN_EQUALS, SIZE_MAX);
 }
 
-/* Only the beginning of a value is examined, so that the cost does not depend on its length. */
+/* Only the beginning of a value is examined, so the cost does not depend on its length. */
 enum { JUDGED_MAX = 128 };
 
 _Static_assert(JUDGED_MAX < 256, "counted in bytes");

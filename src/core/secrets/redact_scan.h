@@ -100,7 +100,7 @@ bool redact_at_nocase(struct str text, size_t at, const char *lower);
 /* Length of the [REDACTED:name] marker at `at`, 0 if there is none. */
 size_t redact_marker(struct str text, size_t at);
 /* True if a word continues before or after a position: there is a letter or digit that is not part of an escape such as
- * \n, %3D or \u0022. A marker counts as a letter, so that redacting a secret never turns its neighbor into a word. */
+ * \n, %3D or \u0022. A marker counts as a letter, so redacting a secret never turns its neighbor into a word. */
 bool redact_is_part_of_word(struct str text, size_t at);
 static inline bool redact_has_word_before(struct str text, size_t at) {
   return at > 0 && (redact_in(text.p[at - 1], IN_ALNUM) || text.p[at - 1] == ']') && redact_is_part_of_word(text, at);

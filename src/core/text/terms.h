@@ -13,7 +13,7 @@ enum terms_use {
  *   single character only if it has no neighbor, so any number of characters is found. (Triples take no more space, but
  *   cannot find words of one or two characters, and most Chinese words have two.)
  * - for "parse_ttl", "foo.bar/baz.c", "e-mail", "v1.2.3", the form without separators, of the whole and of each path
- *   component, so that every spelling of a name finds the others;
+ *   component, so every spelling of a name finds the others;
  * - for "parseTtl", "HTTPServer", "ERR404", the parts. */
 struct str terms_derive(struct arena *a, struct str text, enum terms_use use);
 

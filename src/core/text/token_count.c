@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-/* Weights are in twelfths of a token, so that all are integers and sums are exact. */
+/* Weights are in twelfths of a token, so all are integers and sums are exact. */
 enum { UNIT = 12, WORD = 16 /* 1 / 0.75 */ };
 
 struct meter {

@@ -44,7 +44,7 @@ static size_t skip_escape(struct str s, size_t pos) {
     return i < s.n && s.p[i] >= 0x40 && s.p[i] <= 0x7E ? i + 1 : i;
   }
   if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {
-    /* Stop at another escape, so that no byte is read twice. */
+    /* Stop at another escape, so no byte is read twice. */
     size_t k = i;
     while (k < s.n && s.p[k] != '\n' && s.p[k] != 7 && s.p[k] != 0x1B)
       k++;

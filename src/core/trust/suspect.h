@@ -12,7 +12,7 @@
 
 #include "core/memory/memory.h"
 
-/* Version of the rules. Increment it if their findings change, so that stored texts are checked again. Texts older than
+/* Version of the rules. Increment it if their findings change, so stored texts are checked again. Texts older than
  * version 1 were never checked. */
 enum { SUSPECT_VERSION = 2 };
 

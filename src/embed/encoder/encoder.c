@@ -19,7 +19,7 @@ size_t encoder_rows(const struct encoder_text *texts, size_t n) {
   return rows;
 }
 
-/* Aligned to 64 bytes, so that rows start at cache lines. */
+/* Aligned to 64 bytes, so rows start at cache lines. */
 static void *alloc_aligned(struct arena *a, size_t size) {
   uintptr_t p = (uintptr_t)arena_alloc(a, size + 64);
   return (void *)((p + 63) & ~(uintptr_t)63);
@@ -95,7 +95,7 @@ static void add_norm(const struct pass *p, size_t from, size_t nrows, const floa
     p->k->norm(p->s->x + (from + r) * p->hidden, add + r * p->hidden, p->hidden, norm, p->m->shape.norm_eps);
 }
 
-/* Works in blocks of rows, so that the wide rows between the two matrices stay in the cache. */
+/* Works in blocks of rows, so the wide rows between the two matrices stay in the cache. */
 static void feed_forward(const struct pass *p, const struct model_layer *l) {
   size_t ffn = (size_t)p->m->shape.ffn;
   for (size_t row = 0, n; row < p->nrows; row += n) {

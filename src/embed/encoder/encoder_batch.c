@@ -5,7 +5,7 @@
 #include "base/os/thread.h"
 #include "embed/encoder/encoder_pass.h"
 
-/* Rows per pass, as far as the lengths of the texts allow. Short texts share a pass, so that the weights are read once
+/* Rows per pass, as far as the lengths of the texts allow. Short texts share a pass, so the weights are read once
  * for all of them. More than the maximum gains nothing; fewer than the minimum are not worth a thread. */
 enum { PASS_MIN_ROWS = 24, PASS_MAX_ROWS = 96 };
 

@@ -218,7 +218,7 @@ static inline void multiply_tile(const struct model_matrix *m, size_t output, si
     finish_row(m, output, panels, tile[r], &rows[r], ret_out + r * (size_t)m->outputs + output);
 }
 
-/* Loops over the outputs first, so that the weights of a tile stay in the L1 cache for all rows. */
+/* Loops over the outputs first, so the weights of a tile stay in the L1 cache for all rows. */
 static void multiply(const struct model_matrix *m, const void *inputs, const struct kernel_row *rows, size_t nrows,
                      float *ret_out) {
   size_t outputs = (size_t)m->outputs, k = (size_t)m->inputs;
@@ -239,7 +239,7 @@ static void embed(const int8_t *word, float scale, const float *position, size_t
     ret_row[i] = (float)word[i] * scale + position[i];
 }
 
-/* Scores of up to four queries against all keys. `keys` is transposed to [size][padded], so that keys are lanes. */
+/* Scores of up to four queries against all keys. `keys` is transposed to [size][padded], so keys are lanes. */
 static void score(const float *query, size_t stride, size_t nqueries, const float *keys, size_t size, size_t padded,
                   float *ret_scores) {
   const float *q[4];

@@ -24,7 +24,7 @@ static uint64_t step(uint64_t h, const char *p) {
   return (h << 29 | h >> 35) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Uses several lanes, so that multiplications overlap. Each step is invertible, so any change of one word changes the
+/* Uses several lanes, so multiplications overlap. Each step is invertible, so any change of one word changes the
  * checksum. */
 uint64_t model_checksum(const char *p, size_t n) {
   uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;

@@ -7,7 +7,7 @@
  *   offsets   start of each entry's string, and the end of the last one: entries + 1 numbers
  *   strings   the entries as in vocab.txt, concatenated
  *
- * A piece that continues a word is hashed without its "##" and with another start value, so that one pass over the rest
+ * A piece that continues a word is hashed without its "##" and with another start value, so one pass over the rest
  * of a word gives the hashes of all its prefixes. No search looks at more than `probes` slots in a row. */
 #include <assert.h>
 
@@ -157,7 +157,7 @@ enum status wordpiece_init(struct wordpiece *ret_w, struct str blob, struct erro
 /* ---- building ---- */
 
 struct build {
-  struct wordpiece w; /* points into the parts below, so that find_slot() works on it */
+  struct wordpiece w; /* points into the parts below, so find_slot() works on it */
   char *slots, *offsets;
   uint32_t used; /* longest search so far */
 };

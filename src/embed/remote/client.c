@@ -234,7 +234,7 @@ enum status http_client_post(struct http_client *c, const struct http_request *r
   if (!h)
     return error_set(err, STATUS_NOMEM, "out of memory");
   *reply = (struct http_reply){.body = reply->body, .cap = reply->cap, .limit = request->limit};
-  /* Not built with curl_slist_append(), so that libcurl has no copy of the key that outlives the call. "Expect:"
+  /* Not built with curl_slist_append(), so libcurl has no copy of the key that outlives the call. "Expect:"
    * removes a header that can make the server delay its answer by a second. */
   struct curl_slist headers[] = {{unconst("Content-Type: application/json"), &headers[1]},
                                  {unconst("Accept: application/json"), &headers[2]},

@@ -76,12 +76,12 @@ static void add_fix(const struct http_endpoint *endpoint, int code, struct error
     (void)error_fix(err, "Check embedder.url (it usually ends in /v1) and embedder.model (%.*s).",
                     STR_ARG(endpoint->model));
   else if (code >= 300 && code < 400)
-    (void)error_fix(err, "Redirects are not followed, so that the key and the text go only to the configured host. If "
+    (void)error_fix(err, "Redirects are not followed, so the key and the text go only to the configured host. If "
                          "you trust the new address, set embedder.url to it.");
   else if (code == 429)
     (void)error_fix(err, "The endpoint limits the request rate: wait and try again, or check the account's quota.");
   else if (code >= 400 && code < 500)
-    (void)error_fix(err, "Check embedder.model (%.*s) and embedder.dims against what the endpoint offers.",
+    (void)error_fix(err, "Check that the endpoint supports embedder.model (%.*s) and embedder.dims.",
                     STR_ARG(endpoint->model));
   else
     (void)error_fix(err, "The endpoint failed: try again later. Until then search works by keyword.");

@@ -77,7 +77,7 @@ static bool is_retryable(const struct http_reply *r) {
   return r->outcome == HTTP_NO_ANSWER;
 }
 
-/* Wait before the next try: exponential backoff with a jitter of up to a quarter, so that clients that were rejected
+/* Wait before the next try: exponential backoff with a jitter of up to a quarter, so clients that were rejected
  * together do not retry together. The jitter is a hash of the body, so the same call always behaves the same. */
 static int64_t retry_wait(const struct state *st, const struct http_reply *r, struct str body, int attempt) {
   int64_t base = st->backoff_ms;

@@ -61,7 +61,7 @@ static enum status read_vector(struct arena *a, yyjson_val *array, size_t place,
     return unusable(err, arena_printf(a, "a vector has %zu dimensions, outside 1..%d", dims, VEC_MAX_DIMS).p);
   if (!out->v) {
     out->dims = out->dims ? out->dims : (int)dims;
-    /* Check before allocating, so that one long vector cannot cause a large allocation. */
+    /* Check before allocating, so one long vector cannot cause a large allocation. */
     if ((int)dims == out->dims)
       out->v = arena_array(a, float, arena_mul(a, out->n, dims));
   }

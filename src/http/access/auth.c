@@ -68,7 +68,7 @@ static void refuse(struct http_call *call, const char *error, const char *what) 
   http_reply_problem(call, &err);
 }
 
-/* All wrong tokens get the same reply, so that it reveals nothing. */
+/* All wrong tokens get the same reply, so it reveals nothing. */
 static void refuse_token(struct http_call *call) {
   refuse(call, "invalid_token", "the token is wrong, expired or revoked");
 }

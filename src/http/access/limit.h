@@ -1,7 +1,7 @@
 /* limit.h: rate limits for callers, and lockouts for addresses that send wrong tokens.
  *
  * Pure: the time is passed in, and the caller locks. A table has a fixed size. The entry that expires first is evicted
- * first. Names are hashed with a secret key, so that clients cannot choose which entry they evict. */
+ * first. Names are hashed with a secret key, so clients cannot choose which entry they evict. */
 #pragma once
 
 #include "base/str.h"

@@ -250,7 +250,7 @@ static void on_change(void *arg, const struct inotify_event *e) {
   }
 }
 
-/* Adds the watches before it reads, so that changes in between are noticed. */
+/* Adds the watches before it reads, so changes in between are noticed. */
 static void read_source(void *arg, struct watched *item) {
   struct source_watch *w = arg;
   struct source *s = source_of(item);

@@ -115,7 +115,7 @@ static void put_corpora(yyjson_mut_doc *doc, yyjson_mut_val *args) {
   json_add_str(doc, in, STR("items"));
 }
 
-/* Reads pages of the size that is still missing, so that the last cursor is right after the last item. */
+/* Reads pages of the size that is still missing, so the last cursor is right after the last item. */
 static enum status list_items(struct knowledge *k, struct str cursor, struct str *ret_next) {
   struct rest_call *rc = k->rc;
   const char *type = k->type.p ? only_type(k->type) : NULL;

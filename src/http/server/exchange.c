@@ -10,7 +10,7 @@
 
 enum {
   FIELDS_MAX = 100,
-  /* A body that is too large is read to its end, so that the client sees the reply and not a reset connection; but only
+  /* A body that is too large is read to its end, so the client sees the reply and not a reset connection; but only
    * up to this size. */
   SWALLOW_MAX = 64 << 20,
   STACK_BYTES = 16 * 1024, /* stack that may hold saved registers of functions that handled a secret */

@@ -25,10 +25,10 @@ void status_root(struct http_call *call) {
                   STR("Cairn " CAIRN_VERSION "\n\n"
                       "/mcp       Model Context Protocol, Streamable HTTP; /mcp/PROFILE for another set of tools\n"
                       "/api/v1    REST\n"
-                      "/events    the log of changes, as a stream of events\n"
+                      "/events    event log, as server-sent events\n"
                       "/healthz   the process is alive\n"
                       "/readyz    the store answers\n"
-                      "/metrics   figures for Prometheus\n"));
+                      "/metrics   metrics for Prometheus\n"));
 }
 
 void status_healthz(struct http_call *call) {

@@ -2,7 +2,7 @@
  *
  * There are as many regular workers as engines. More would only wait for an engine: handing one over wakes a thread
  * while the other's core idles, so a worker that finishes takes the next request itself. Spare workers stand in for
- * long calls, which wait for their client or have much to do, so that neither their result nor a short request has to
+ * long calls, which wait for their client or have much to do, so neither their result nor a short request has to
  * wait. They step back afterwards: memory that a store handle allocates stays in the heaps of the few threads that use
  * it. */
 #include "base/os/thread.h"

@@ -57,7 +57,7 @@ enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
   return STATUS_OK;
 }
 
-/* Offsets count bytes of the escaped text, so that parts join without gaps. */
+/* Offsets count bytes of the escaped text, so parts join without gaps. */
 enum status default_get_finish(struct tool_run *run, yyjson_mut_val *result) {
   int64_t from = json_int(run->args, "from", 0);
   yyjson_mut_val *body = yyjson_mut_obj_get(result, "body");

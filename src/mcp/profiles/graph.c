@@ -65,7 +65,7 @@ static enum status delete_relations(struct tool_run *run) {
   return run_delete(run, lines_from(run, "relations", NULL), "Relations");
 }
 
-/* Only the members of the official server, so that a client which stores the answer again stores the same graph. */
+/* Only the members of the official server, so a client which stores the answer again stores the same graph. */
 static const struct shape graph_shape[] = {
     EACH("entities", COPY("name entityType observations")), EACH("relations", COPY("from to relationType")), {0}};
 
@@ -112,11 +112,12 @@ static const struct tool_arg names_args[] = {
     {.name = "entityNames", .form = TOOL_LIST, .flags = ARG_REQUIRED, .help = "entities to delete"}, {0}};
 static const struct tool_arg deletions_args[] = {OBJECTS("deletions", OBSERVED("observations")), {0}};
 static const struct tool_arg no_args[] = {{0}};
-static const struct tool_arg search_args[] = {{.name = "query",
-                                               .form = TOOL_TEXT,
-                                               .flags = ARG_REQUIRED,
-                                               .help = "text of names, types or observations, or what they mean"},
-                                              {0}};
+static const struct tool_arg search_args[] = {
+    {.name = "query",
+     .form = TOOL_TEXT,
+     .flags = ARG_REQUIRED,
+     .help = "text to find in names, types and observations, by words or meaning"},
+    {0}};
 static const struct tool_arg open_args[] = {
     {.name = "names", .form = TOOL_LIST, .flags = ARG_REQUIRED, .help = "entities to show"}, {0}};
 
@@ -129,7 +130,7 @@ static const struct tool tools[] = {
      .run = create_entities},
     {.name = "create_relations",
      .title = "Create Relations",
-     .description = "Add relations between entities, in active voice; known ones are left out.",
+     .description = "Add relations between entities, in active voice; existing ones are skipped.",
      .args = relations_args,
      .output = OUT("relations", RELATION),
      .run = create_relations},
@@ -162,7 +163,7 @@ static const struct tool tools[] = {
      .run = delete_relations},
     {.name = "read_graph",
      .title = "Read Graph",
-     .description = "The whole knowledge graph.",
+     .description = "Read the whole knowledge graph.",
      .op = "graph read",
      .flags = TOOL_READS | TOOL_IDEMPOTENT,
      .args = no_args,
@@ -180,7 +181,7 @@ static const struct tool tools[] = {
      .shown = ""},
     {.name = "open_nodes",
      .title = "Open Nodes",
-     .description = "Entities by their names, with their relations.",
+     .description = "Show entities by name, with their relations.",
      .op = "graph read",
      .flags = TOOL_READS | TOOL_IDEMPOTENT,
      .args = open_args,

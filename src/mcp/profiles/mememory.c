@@ -344,8 +344,8 @@ static const struct help_topic {
 } topics[] = {
     {"overview",
      "# Overview\n\nThis memory outlives the conversation. Text is stored with remember, found again by meaning "
-     "and by words with recall, replaced with update or supersedes, and taken away with forget. What is "
-     "replaced stays in the history; secrets are refused."},
+     "and by words with recall, replaced with update or supersedes, and removed with forget. Replaced "
+     "text stays in the history; secrets are refused."},
     {"tools",
      "# Tools\n\n"
      "- help(topic): this text\n"
@@ -353,35 +353,34 @@ static const struct help_topic {
      "separated by commas, ttl is 24h, 7d or 720h, weight is 0.1 to 1.0\n"
      "- recall(query, scope, project, limit): search; limit is 5 unless given\n"
      "- forget(id): delete\n"
-     "- update(id, content): replace the text; the new version has an id of its own, and the former id still "
-     "leads to it\n"
+     "- update(id, content): replace the text; the new version has its own id, and the former id still "
+     "resolves to it\n"
      "- list(scope, project, type, delivery, limit): newest first; limit is 20 unless given\n"
      "- stats(): counts"},
     {"scopes",
      "# Scopes\n\n"
      "- global: seen in every project\n"
      "- project: seen only in the named project\n\n"
-     "recall with a project searches that project and what is global. A memory of a project that supersedes a "
-     "global one hides it in that project and nowhere else."},
+     "recall with a project searches that project and global memories. A memory of a project that supersedes a "
+     "global one hides it only in that project."},
     {"types",
      "# Types\n\n"
-     "- fact: something that is so\n- rule: something that must be followed, with its reason\n"
+     "- fact: a statement that is true\n- rule: something that must be followed, with its reason\n"
      "- decision: a choice and why it was made\n- feedback: a correction by the user\n"
-     "- context: what holds for now, best with a ttl\n- bootstrap: a rule that every session starts with\n\n"
-     "delivery says when a memory comes by itself: bootstrap at the start of a session, pinned with every turn, "
-     "on_demand when it is recalled."},
+     "- context: temporary, best with a ttl\n- bootstrap: a rule that every session starts with\n\n"
+     "delivery says when a memory is shown without a search: bootstrap at the start of a session, pinned with every "
+     "turn, on_demand only when it is recalled."},
     {"examples", "# Examples\n\n"
                  "remember(content=\"pnpm only: CI enforces the lockfile\", type=\"rule\")\n"
                  "remember(content=\"The demo is on April 5\", type=\"context\", scope=\"project\", project=\"match\", "
                  "ttl=\"7d\")\n"
                  "remember(content=\"Zustand replaced Redux\", type=\"decision\", supersedes=\"<old id>\")\n"
                  "recall(query=\"which package manager\", project=\"match\")"},
-    {"best-practices",
-     "# Best practices\n\n"
-     "1. Recall before you assert.\n2. One idea for each memory, complete in itself.\n"
-     "3. Say why, not only what.\n4. Ask the user when a contradiction is reported.\n"
-     "5. Use supersedes when a view has changed, a low weight when it is uncertain, a ttl when it will "
-     "pass.\n6. Keep bootstrap and pinned memories few and short."},
+    {"best-practices", "# Best practices\n\n"
+                       "1. Recall before you assert.\n2. One idea per memory, self-contained.\n"
+                       "3. Say why, not only what.\n4. Ask the user when a contradiction is reported.\n"
+                       "5. Use supersedes when a view has changed, a low weight when it is uncertain, a ttl when it is "
+                       "temporary.\n6. Keep bootstrap and pinned memories few and short."},
     {NULL, NULL},
 };
 
@@ -425,8 +424,8 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
       if ((of.n > 0) != (own == 1))
         continue;
       buf_addf(&b, b.n ? ""
-                       : "<system-reminder>\nThese notes are pinned: they hold for every answer. Recall before you "
-                         "assert what memory may know.\n");
+                       : "<system-reminder>\nThese notes are pinned: they apply to every answer. Use recall before "
+                         "you make claims about past work.\n");
       buf_addf(&b, "- %.*s\n", STR_ARG(result_text(m, "body")));
     }
   if (b.n)
@@ -436,12 +435,13 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
 }
 
 static const struct profile_resource resources[] = {
-    {"mememory://bootstrap", "bootstrap", "Bootstrap", "What every session starts with", "text/plain", read_bootstrap},
+    {"mememory://bootstrap", "bootstrap", "Bootstrap", "Memories that every session starts with", "text/plain",
+     read_bootstrap},
     {"mememory://bootstrap/{project}", "bootstrap-project", "Bootstrap of a project",
-     "What a session of this project starts with", "text/plain", read_bootstrap},
-    {"mememory://pinned", "pinned", "Pinned", "What holds for every answer", "text/plain", read_pinned},
+     "Memories that a session of this project starts with", "text/plain", read_bootstrap},
+    {"mememory://pinned", "pinned", "Pinned", "Pinned memories for every answer", "text/plain", read_pinned},
     {"mememory://pinned/{project}", "pinned-project", "Pinned of a project",
-     "What holds for every answer in this project", "text/plain", read_pinned},
+     "Pinned memories for every answer in this project", "text/plain", read_pinned},
     {0},
 };
 
@@ -479,7 +479,7 @@ static const struct tool_arg remember_args[] = {
 static const struct tool_arg recall_args[] = {
     {.name = "query", .form = TOOL_TEXT, .flags = ARG_REQUIRED},
     SCOPE,
-    {.name = "project", .form = TOOL_TEXT, .help = "also searches this project, besides what is global"},
+    {.name = "project", .form = TOOL_TEXT, .help = "also searches this project, besides global memories"},
     {.name = "limit", .form = TOOL_INT, .missing = "5"},
     {0},
 };
@@ -505,7 +505,7 @@ static const struct tool tools[] = {
      .run = run_help},
     {.name = "remember",
      .title = "Remember",
-     .description = "Store a memory. Close ones are reported: ask the user which holds.",
+     .description = "Store a memory. Similar ones are reported: ask the user which is right.",
      .flags = TOOL_ALWAYS,
      .args = remember_args,
      .run = run_remember},

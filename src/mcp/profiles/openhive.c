@@ -226,7 +226,7 @@ static const struct tool tools[] = {
      .run = run_save},
     {.name = "memory_delete",
      .title = "Delete a memory",
-     .description = "Take a memory out of use; it is no longer found.",
+     .description = "Forget a memory: search no longer finds it.",
      .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT,
      .args = key_args,
      .run = run_delete},
@@ -241,7 +241,7 @@ static const struct tool tools[] = {
      .shown = ""},
     {.name = "memory_list",
      .title = "List memories",
-     .description = "All active entries, newest first.",
+     .description = "List all active entries, newest first.",
      .flags = TOOL_READS,
      .args = list_args,
      .run = run_memories},
@@ -264,7 +264,7 @@ static const struct tool tools[] = {
      .shown = ""},
     {.name = "vault_list",
      .title = "List values",
-     .description = "Named values of the team.",
+     .description = "List the named values of the team.",
      .op = "vault list",
      .flags = TOOL_READS,
      .args = vault_list_args,
@@ -287,7 +287,7 @@ const struct profile profile_openhive = {
     .instructions =
         "Memory of the team. Search before you decide; save what was learned under a key, one idea each. To "
         "change an entry, save its key again with supersede_reason. Counters, progress and caches belong in "
-        "the vault, not in memory; so do secrets, with is_secret. Speak of a secret by its handle, vault:KEY.",
+        "the vault, not in memory; so do secrets, with is_secret. Refer to a secret by its handle, vault:KEY.",
     .tools = tools,
     .budget = -1,
     .error = format_error,

@@ -122,7 +122,7 @@ void method_complete(struct exchange *x) {
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: argument needs a name and a value");
   else if (!is_known_ref(x, ref))
     exchange_error(x, 200, RPC_PARAMS, NULL,
-                   "Invalid params: ref names no prompt and no resource template of this server");
+                   "Invalid params: ref must name a prompt or a resource template of this server");
   else if (values_of(x, name, typed, &found, &err) != STATUS_OK)
     exchange_failed(x, &err);
   else

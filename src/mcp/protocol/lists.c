@@ -23,7 +23,7 @@ static const struct listing template_list = {"templates", "resourceTemplates", "
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
-/* In one to two days, at midnight, so that a list has the same bytes all day. */
+/* In one to two days, at midnight, so a list has the same bytes all day. */
 static int64_t cursor_expiry(void) {
   struct clock clock = {0};
   return (clock_now(&clock) / DAY_MS + 2) * DAY_MS;

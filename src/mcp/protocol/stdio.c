@@ -1,6 +1,6 @@
 /* stdio.c: stdio transport: one message per line on standard input and output.
  *
- * The calling thread reads and runs quick methods (handshake, lists, ping, cancellation), so that calls never delay
+ * The calling thread reads and runs quick methods (handshake, lists, ping, cancellation), so calls never delay
  * them. Workers, started on demand, run the calls. Standard output carries only the protocol: descriptor 1 is
  * redirected to standard error before anything can print. */
 #include <errno.h>

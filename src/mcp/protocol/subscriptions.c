@@ -38,7 +38,7 @@ struct follower {
 
 /* ---- lists of URIs ---- */
 
-/* Resolves the URI here, so that comparing it with an event allocates nothing. */
+/* Resolves the URI here, so comparing it with an event allocates nothing. */
 static bool watch(struct arena *a, struct mcp_server *server, struct watched **list, struct str uri) {
   size_t count = 0;
   struct str variable = STR_NONE;
@@ -591,7 +591,7 @@ static void free_unlinked(void *p) {
   *s = NULL;
 }
 
-/* Following starts before the acknowledgement, so that no later change is missed. */
+/* Following starts before the acknowledgement, so no later change is missed. */
 void method_listen(struct exchange *x) {
   yyjson_val *filter = yyjson_obj_get(x->in->params, "notifications");
   struct str id = json_write_val(x->arena, x->in->id);

@@ -84,7 +84,7 @@ static enum status bad_choice(struct tool_run *run, struct str name, struct str 
     buf_addf(&list, "%s%s", list.n ? ", " : "", *c);
     suggest_offer(&near, str_from(*c));
   }
-  error_set(run->err, STATUS_USAGE, "%s: '%.*s' is not a value of '%.*s'", run->tool->name, STR_ARG(value),
+  error_set(run->err, STATUS_USAGE, "%s: '%.*s' is not a valid value of '%.*s'", run->tool->name, STR_ARG(value),
             STR_ARG(name));
   if (near.best.p)
     return error_fix(run->err, "did you mean '%.*s'? One of: %s", STR_ARG(near.best), list.p);

@@ -63,7 +63,7 @@ static enum status call(struct exchange *x, struct tool_run *run) {
   return s;
 }
 
-/* Makes run->err the tool's answer, so that the model reads it. */
+/* Makes run->err the tool's answer, so the model reads it. */
 static void fail(struct tool_run *run) {
   tool_answer_error(run);
   tool_answer(run);
@@ -83,7 +83,7 @@ static bool confirm(struct exchange *x, struct tool_run *run) {
   case INPUT_PENDING:
     return false;
   case INPUT_IMPOSSIBLE:
-    error_fix(run->err, "ask the user; when they agree, repeat the call with \"confirm\": true");
+    error_fix(run->err, "ask the user; if they agree, repeat the call with \"confirm\": true");
     break;
   }
   fail(run);

@@ -285,7 +285,7 @@ static bool cut_longest(struct cut *c, size_t over) {
   return true;
 }
 
-/* Limits each text of a list to a third of the budget, so that it does not crowd out the others. */
+/* Limits each text of a list to a third of the budget, so it does not crowd out the others. */
 static void cap_items(struct cut *c) {
   const char *name = NULL;
   yyjson_mut_val *list = longest_list(c->run, c->run->result, &name);

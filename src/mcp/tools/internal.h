@@ -57,7 +57,7 @@ struct str tool_render(struct tool_run *run);
 
 /* True for members of a memory that are dropped first, without notice. */
 bool tool_is_expendable(struct str member);
-/* Fits run->result into the budget. With `own` (the text was not made by a function of the row), also the text. */
+/* Fits run->result into the budget. With `own` (no function of the row wrote the text), also fits the text. */
 void tool_fit(struct tool_run *run, bool own);
 
 /* ---- mcp/tools/untrusted.c ---- */

@@ -48,7 +48,7 @@ static bool is_plain(struct str name) {
 static bool is_kept(char c) { return (unsigned char)c >= ' ' && c != 127 && !strchr("\"\\<`~[", c); }
 
 /* The first run of unescaped characters that is long enough, else the longest; absent if there is none. Normalized like
- * the answer in unlabeled_text(), so that invisible characters cannot hide it. */
+ * the answer in unlabeled_text(), so invisible characters cannot hide it. */
 static struct str piece_of(struct arena *a, struct str raw) {
   struct str text = present_neutral(a, raw), best = STR_NONE;
   for (size_t i = 0, end; i < text.n && best.n < PIECE_LEAST; i = end + 1) {

@@ -13,7 +13,7 @@ enum { BUDGET_DEFAULT = 1000, BUDGET_MAX = 20000, HITS_MAX = 20, RULES_MAX = 50,
 static enum status check_name(struct op_call *call, struct str name) {
   if (agent_name_is_valid(name))
     return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "an agent's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
+  error_set(call->err, STATUS_USAGE, "an agent name is 1 to %d characters: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
   return error_fix(call->err, "for example agent_skill_seo");
 }
 

@@ -22,7 +22,7 @@ static struct principal bearer(struct arena *a, const struct token *t) {
                             .token = t->id};
 }
 
-/* Hashes and compares even if the id is unknown, so that timing does not reveal which ids exist. */
+/* Hashes and compares even if the id is unknown, so timing does not reveal which ids exist. */
 static enum status look_up(struct engine *engine, const struct token_text *text, struct arena *a,
                            struct principal *ret_principal, struct error *err) {
   struct store *st = engine->store;

@@ -23,7 +23,7 @@ NODISCARD enum status roles_enter(struct op_call *call);
 /* Call after the operation, even if it failed: records refused access, and unbinds the store. */
 void roles_leave(struct op_call *call);
 
-/* Binding between calls: an engine that is bound to an agent reaches nothing, so that code that does not identify the
+/* Binding between calls: an engine that is bound to an agent reaches nothing, so code that does not identify the
  * caller gets nothing. */
 void roles_reset(struct engine *engine);
 

@@ -109,7 +109,7 @@ static void put_receipt(struct op_call *call, struct str team, const struct team
   put_backups(call, team);
 }
 
-/* Flushes queued reads first, so that they do not create the team again. Writes of other processes do. */
+/* Flushes queued reads first, so they do not create the team again. Writes of other processes do. */
 enum status op_team_delete(struct op_call *call) {
   struct store *st = call->engine->store;
   struct str team = json_str(call->args, "name"), typed = json_str(call->args, "confirm");

@@ -49,7 +49,7 @@ static enum status read_name(struct op_call *call, struct token *t) {
   t->name = json_str(call->args, "name");
   if (agent_name_is_valid(t->name))
     return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "a token's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
+  error_set(call->err, STATUS_USAGE, "a token name is 1 to %d characters: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
   return error_fix(call->err, "for example ci-bot");
 }
 

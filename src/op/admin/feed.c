@@ -10,7 +10,7 @@
 #include "op/run/vault_values.h"
 #include "op/vault/key.h"
 
-/* A file is polled, with a growing interval while it is idle. Events are delivered in batches, so that a subscriber
+/* A file is polled, with a growing interval while it is idle. Events are delivered in batches, so a subscriber
  * that is far behind does not delay the others. */
 enum { POLL_FIRST_MS = 50, POLL_LAST_MS = 250, RETRY_MS = 250, BATCH = 500, BUSY_MS = 500 };
 
@@ -142,7 +142,7 @@ static enum status check_file(struct feed *f, bool opened, bool *ret_news, struc
 
 static bool is_connection_lost(enum status s) { return s == STATUS_LOST || s == STATUS_UNAVAILABLE; }
 
-/* Waits for a notification. Does not wait after connecting: starts to listen, then the log is read, so that no commit
+/* Waits for a notification. Does not wait after connecting: starts to listen, then the log is read, so no commit
  * in between is missed. */
 static enum status listen_to_server(struct feed *f, bool opened, bool *ret_news, struct error *err) {
   bool news = false;
@@ -234,7 +234,7 @@ static enum status recheck_position(struct feed *f, struct feed_subscriber *sub,
   return STATUS_OK;
 }
 
-/* Notifies the subscriber, once, that its token is no longer valid, so that the stream is closed. */
+/* Notifies the subscriber, once, that its token is no longer valid, so the stream is closed. */
 static void end(struct feed *f, struct feed_subscriber *sub) {
   pthread_mutex_lock(&f->lock);
   bool told = sub->over || sub->gone;

@@ -91,7 +91,7 @@ NODISCARD enum status embeddings_compare(struct op_call *call, struct embeddings
 /* Inside the transaction of a write: records the first index of a team, or that a new one is being built, if the store
  * does not have it yet. */
 NODISCARD enum status embeddings_note(struct op_call *call, struct txn *txn, const struct embeddings *set);
-/* The same in its own transaction: before long work, so that writers and other processes know of it. */
+/* The same in its own transaction: before long work, so writers and other processes know of it. */
 NODISCARD enum status embeddings_note_now(struct op_call *call, const struct embeddings *set);
 
 /* Adds what failed, why, and the fix to set->degraded; `what` is an index or a setting. */

@@ -104,7 +104,7 @@ static enum status check_name(struct op_call *call, struct str name) {
     ok = ok && (ascii_alnum(name.p[i]) || name.p[i] == '.' || name.p[i] == '_' || name.p[i] == '-');
   if (!ok) {
     error_set(call->err, STATUS_USAGE, "'%.*s' is not a valid model name", STR_ARG(name));
-    return error_fix(call->err, "--name with 1 to %d of: letters, digits, '.', '_', '-'", MODEL_NAME_MAX);
+    return error_fix(call->err, "--name with 1 to %d characters: letters, digits, '.', '_', '-'", MODEL_NAME_MAX);
   }
   const struct embedder *builtin = NULL;
   struct error ignored;

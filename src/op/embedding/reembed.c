@@ -167,7 +167,7 @@ static enum status swap_back(struct op_call *call, const struct embedding *e, co
   return call_commit(call, &txn);
 }
 
-/* First embeds chunks added since then with the old embedder, so that its index is complete. */
+/* First embeds chunks added since then with the old embedder, so its index is complete. */
 static enum status roll_back_to(struct op_call *call, const struct vec_index *previous,
                                 const struct embed_config *was) {
   struct embedding e;

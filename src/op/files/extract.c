@@ -74,7 +74,7 @@ static enum status find_folder(struct extraction *x) {
   return error_fix(call->err, "rename it, or the folder above it whose name is in another encoding");
 }
 
-/* Paths are relative to the repository, so that its parts can be extracted separately, and ids are the same on every
+/* Paths are relative to the repository, so its parts can be extracted separately, and ids are the same on every
  * machine. */
 static void find_root(struct extraction *x) {
   struct arena *a = x->call->arena;

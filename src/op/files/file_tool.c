@@ -10,7 +10,7 @@
 #include "op/write/replace.h"
 #include "store/memories/memories.h"
 
-/* DEFER_BYTES: longer texts are embedded by maintenance, so that an edit is fast. DEFER_FILES: so are larger moves. */
+/* DEFER_BYTES: longer texts are embedded by maintenance, so an edit is fast. DEFER_FILES: so are larger moves. */
 enum { TRIES = 20, DEFER_BYTES = 16384, DEFER_FILES = 8 };
 
 struct file {

@@ -218,7 +218,7 @@ static bool is_ticked(const struct mirror_block *b) {
 
 static enum status write_all(struct applying *p, struct mirror_page *page, const struct mirror_ids *removed) {
   TRY(call_begin(p->call, &p->txn));
-  /* Removals first, so that a new line with the same text is not a duplicate; then edits, then additions. */
+  /* Removals first, so a new line with the same text is not a duplicate; then edits, then additions. */
   for (size_t i = 0; i < removed->n; i++)
     TRY(forget(p, removed->v[i]));
   for (int adds = 0; adds < 2; adds++)

@@ -4,7 +4,7 @@
  * documents, and its hash starts with '='. When the file that owns the documents is deleted, one of its copies becomes
  * the owner.
  *
- * Files are read in two passes, for their hashes and then for their texts, so that a folder may be larger than memory.
+ * Files are read in two passes, for their hashes and then for their texts, so a folder may be larger than memory.
  * The write lock is held for at most BATCH_FILES files at a time. */
 #include <errno.h>
 #include <fcntl.h>
@@ -253,7 +253,7 @@ static void find_copies(struct source *x) {
 
 /* ---- second pass: texts ---- */
 
-/* Redacts secrets, but keeps their line breaks, so that line numbers stay right. */
+/* Redacts secrets, but keeps their line breaks, so line numbers stay right. */
 static struct str without_secrets(struct source *x, struct arena *a, struct str text) {
   struct secret_hits hits = {0};
   struct buf b = BUF(a);
@@ -475,7 +475,7 @@ static enum status refuse_nested(struct op_call *call, struct str path, struct s
   return error_fix(call->err, "'cairn source refresh' reads its new files");
 }
 
-/* The root is stored before its files, so that the next refresh completes an interrupted call. Sources below it become
+/* The root is stored before its files, so the next refresh completes an interrupted call. Sources below it become
  * part of it. */
 static enum status save_root(struct op_call *call, struct str path, const struct source_roots *roots) {
   struct txn txn;

@@ -58,7 +58,7 @@ static enum status check_choice(const struct op *op, const struct param *p, stru
     }
   }
   list[n] = 0;
-  error_set(err, STATUS_USAGE, "%s: '%.*s' is not a value of %s", op->name, STR_ARG(value), p->name);
+  error_set(err, STATUS_USAGE, "%s: '%.*s' is not a valid value of %s", op->name, STR_ARG(value), p->name);
   return error_fix(err, "one of: %s", list);
 }
 
@@ -209,7 +209,7 @@ static enum status run_scrubbed(struct op_call *call) {
   return s;
 }
 
-/* Each retry has its own arena, so that the memory of the run before it can be released. */
+/* Each retry has its own arena, so the memory of the run before it can be released. */
 static enum status run_once(struct op_call *call, struct arena *arena, bool again) {
   jmp_buf oom, *outer = arena->oom;
   struct arena *volatile own = arena;
@@ -310,7 +310,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
     atomic_fetch_add(engine->writes, 1);
   leave_team(engine);
   if (engine->store)
-    session_touch(&call);
+    session_record_heartbeat(&call);
   roles_leave(&call);
   note_call(&call, s, clock_ticks_us() - began);
   pthread_mutex_unlock(&engine->lock);

@@ -29,7 +29,7 @@ struct pool {
   pthread_mutex_t lock;
   struct waiter *first, *last;
   struct engine_options options;
-  _Atomic uint64_t writes; /* writing calls of all engines, so that each notices the others' */
+  _Atomic uint64_t writes; /* writing calls of all engines, so each notices the others' */
   bool remote;             /* the store is on a server */
   size_t size, opened, idle, cores;
   struct idle_engine *free; /* `idle` entries, most recently used last */

@@ -1,4 +1,4 @@
-/* pool.h: the engines of a server: several handles on one store, so that calls run concurrently.
+/* pool.h: the engines of a server: several handles on one store, so calls run concurrently.
  *
  * Engines are opened on first use, so a server starts without touching the store. If the store is on a PostgreSQL
  * server, each engine is a connection: it is checked before use after 5 s of idleness and closed after POOL_IDLE_S;

@@ -167,7 +167,7 @@ void reply_cache_store(struct op_call *call, struct str key, const struct genera
     return;
   drop_stale(c, team_hash(call), generation);
   make_room(c, n);
-  /* The stamp matches none, so that the first lookup compares generations. */
+  /* The stamp matches none, so the first lookup compares generations. */
   *r = (struct reply){.until = until,
                       .used = ++c->uses,
                       .team = team_hash(call),

@@ -27,7 +27,7 @@ static struct str redacted(const struct redactor *what, struct arena *a, struct 
 static enum status refuse(struct arena *a, struct str text, const struct secret_hits *hits, const char *name,
                           struct error *err) {
   struct str preview = redact_preview(a, text, &hits->v[0]);
-  error_set(err, STATUS_SECRET, "%s holds what looks like a secret (%s, %.*s)%s", name, hits->v[0].pattern,
+  error_set(err, STATUS_SECRET, "%s contains what looks like a secret (%s, %.*s)%s", name, hits->v[0].pattern,
             STR_ARG(preview), hits->n > 1 ? ", and more" : "");
   error_step(err, "secrets");
   return error_fix(err, "remove it and store its location instead; or 'cairn config secrets.mode redact' to have "
@@ -188,7 +188,7 @@ void scrub_result(struct op_call *call) {
   }
 }
 
-/* An error may quote invalid UTF-8: replaces bad bytes as a terminal does, so that secrets around them are found. */
+/* An error may quote invalid UTF-8: replaces bad bytes as a terminal does, so secrets around them are found. */
 static struct str valid_utf8(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   char out[4];

@@ -20,7 +20,7 @@ enum {
   LENDERS = 100, /* best keyword hits that boost their neighbours */
   POOL = 3,      /* times the limit: candidates for diversification */
   POOL_MIN = 30,
-  DIVERSE = 2, /* times the limit: diversified hits, of which the best are returned */
+  DIVERSE = 2, /* times the limit: diversified hits; the best are returned */
 };
 
 #define TIME_SHARE 0.3 /* bonus of a memory whose time matches the query */

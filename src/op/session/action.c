@@ -86,7 +86,7 @@ static enum status find_item(struct op_call *call, struct action_item *ret_item)
   bool found = false;
   if (id <= 0 && !text.p) {
     error_set(call->err, STATUS_USAGE, "action ack: name the item by its id or its text");
-    return error_fix(call->err, "'cairn action list' shows what is pending");
+    return error_fix(call->err, "'cairn action list' lists pending items");
   }
   if (json_str(call->args, "memory").p)
     TRY(call_find(call, "memory", &m));
@@ -99,7 +99,7 @@ static enum status find_item(struct op_call *call, struct action_item *ret_item)
   if (found)
     return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "there is no such action item");
-  return error_fix(call->err, "'cairn action list' shows what is pending; its text must be given exactly");
+  return error_fix(call->err, "'cairn action list' lists pending items; its text must be given exactly");
 }
 
 static enum status check_answer(struct op_call *call, const struct action_item *item, struct str decision,
@@ -126,7 +126,7 @@ enum status op_action_ack(struct op_call *call) {
   struct action_items left = {0};
   struct txn txn;
   int64_t remaining;
-  /* Begin before reading, so that the second of two concurrent answers sees the first. */
+  /* Begin before reading, so the second of two concurrent answers sees the first. */
   TRY(begin(call, &txn));
   TRY(find_item(call, &item));
   bool pending = str_is(item.status, "pending");

@@ -2,7 +2,7 @@
  *
  * A write of an agent is refused while an action item is pending that
  *   - belongs to the project of the call or of a memory that it changes, or is global; and
- *   - existed when the agent's session booted, so that boot has shown it.
+ *   - existed when the agent's session booted, so boot has shown it.
  * Items written later, by this session or another, count from the next boot on. People at the command line, reads,
  * answers, session operations and calls without a session are never blocked. If the items cannot be read, the write
  * proceeds and its reply says so. */

@@ -80,7 +80,7 @@ enum status session_required(struct op_call *call, struct session *ret_session) 
   return found ? STATUS_OK : refuse_no_session(call);
 }
 
-void session_touch(struct op_call *call) {
+void session_record_heartbeat(struct op_call *call) {
   const struct origin *o = call->caller.origin;
   struct beat b = {.team = call->caller.team};
   if (!str_empty(call->caller.session)) {

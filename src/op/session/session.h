@@ -52,7 +52,7 @@ NODISCARD enum status session_required(struct op_call *call, struct session *ret
 NODISCARD enum status handoff_check(struct op_call *call, struct str *text);
 void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff *h);
 /* Records a heartbeat; op_run() calls it for every call. */
-void session_touch(struct op_call *call);
+void session_record_heartbeat(struct op_call *call);
 /* For servers: ends the session of a client that disconnected. Never fails; takes the engine's lock. */
 void session_disconnected(struct engine *engine, struct str team, struct str handle);
 /* For servers: the client is connected again, so a session that it did not end itself is live again. Never fails; takes

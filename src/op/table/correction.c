@@ -117,7 +117,7 @@ const struct op correction_ops[] = {
    .result = "id:int delivery " CHANGED,
    .routes = ROUTES(ROUTE("POST", "/memories/{id}/pin", .to = "id", .flags = ROUTE_GUARDED)),
    .run = op_pin},
-  {.name = "unpin", .group = "Correction", .summary = "Deliver a memory only on demand again",
+  {.name = "unpin", .group = "Correction", .summary = "Stop delivering a memory with every prompt",
    .help = "",
    .example = "cairn unpin 12",
    .params = id_params, .flags = OP_WRITE | OP_PROJECT,

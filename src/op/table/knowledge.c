@@ -117,7 +117,7 @@ const struct op knowledge_ops[] = {
    .params = file_view_params, .flags = OP_PROJECT,
    .result = "path directory:bool text entries?:[(path size:int directory:bool untrusted?:bool)] id?:int uid? "
    "size?:int lines?:int "
-   "truncated?:bool raw?:bool " MARKS,
+   "truncated?:bool raw?:bool " TRUST_MEMBERS,
    .run = op_file_view},
   {.name = "file create", .group = "Files", .summary = "Create a file",
    .help = "An existing file is not changed unless --overwrite is given.",

@@ -70,7 +70,7 @@ static const struct param boot_params[] = {
   TEXT("task", 0, "TEXT", "what you are about to do; ranks the patterns"),
   INT("budget", "TOKENS", "maximum size of the whole reply, JSON included (default 2000)"),
   CHOICE("format", boot_formats, "brief (default); full: complete texts of memories delivered at boot; blocks: [TYPE] [key]: text"),
-  CHOICE("only", boot_parts, "return only this part, so that more of it fits the budget"),
+  CHOICE("only", boot_parts, "return only this part, so more of it fits the budget"),
   FLAG("register", "register a session even if no process or connection is known"),
   INT("pid", "PID", "process that owns the session, for hooks and scripts ($PPID)"),
   TEXT("host", 0, "NAME", "host of that process (default: this one)"),

@@ -67,7 +67,7 @@ static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
 #define EMBEDDED "embedded:@progress"
 #define CHANGED "txn?:int hash?"
 /* Labels of untrusted text. */
-#define MARKS "trust? suspect? untrusted?:bool"
+#define TRUST_MEMBERS "trust? suspect? untrusted?:bool"
 #define SEALED "key value? handle? is_secret:bool created_at:time updated_at:time updated_by"
 #define AGENT "name role project? note? created_at:time"
 #define TOKEN "name id state role projects?:[text] access profile? created_at:time created_by expires_at?:time " \

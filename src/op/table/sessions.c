@@ -41,7 +41,7 @@ static const struct param scratch_set_params[] = {
 };
 static const struct param scratch_get_params[] = {TEXT("key", REQ_POS, "KEY", "name of the value"), END};
 
-#define SHOWN_MEMORY "id:int headline " MARKS
+#define SHOWN_MEMORY "id:int headline " TRUST_MEMBERS
 
 const struct op sessions_ops[] = {
   {.name = "session list", .group = "Sessions", .summary = "List the live sessions of the project",

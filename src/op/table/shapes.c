@@ -30,9 +30,9 @@ const struct shape result_shapes[] = {
    "detail?:any purged?:bool untrusted?:bool"},
   {"session", "session session_id:int project source task? client? client_version? cwd? host? pid?:int booted_at:time "
    "heartbeat_at:time silent_s:int state=live|unresponsive|stale self?:bool"},
-  {"handoff", "id:int text project source session? created_at:time " MARKS},
+  {"handoff", "id:int text project source session? created_at:time " TRUST_MEMBERS},
   {"action", "id:int text kind=task|rule status=pending|will_execute|already_done|not_relevant project memory?:int "
-   "created_at:time decided_by? decided_at?:time reason? " MARKS},
+   "created_at:time decided_by? decided_at?:time reason? " TRUST_MEMBERS},
   {"progress", "done:int total:int"},
   {"index", "model dims:int state done:int total:int started_at:time flipped_at?:time"},
   {"latency", "name calls:int errors:int avg_ms:num p50_ms:num p95_ms:num p99_ms:num max_ms:num"},

@@ -213,7 +213,7 @@ const struct op store_ops[] = {
    .result = "text shown:int left_out:int hidden:int",
    .run = op_page},
   {.name = "backup", .group = "Store", .summary = "Back up the store to a file, while it is in use",
-   .help = "The backup is itself a store, also for a store on a server: open it with --db, or bring it back with 'cairn "
+   .help = "The backup is itself a store, also for a store on a server: open it with --db, or restore it with 'cairn "
    "restore'. Transcripts of all teams go to FILE.transcripts, a tar archive: keep the two together.",
    .example = "cairn backup /mnt/backups/cairn.db",
    .params = backup_params, .flags = OP_NO_TXN | OP_OPERATOR | OP_EVERYDAY | OP_EXISTING,

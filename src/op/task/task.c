@@ -80,7 +80,7 @@ static enum status check_claim(struct op_call *call, const struct memory *m, str
     return refuse_claimed(call, m);
   if (!str_is(m->status, "open")) {
     error_set(call->err, STATUS_CONFLICT, "task %lld is %.*s", (long long)m->id, STR_ARG(m->status));
-    return error_fix(call->err, "to take it up again: cairn task status %lld open", (long long)m->id);
+    return error_fix(call->err, "to reopen it: cairn task status %lld open", (long long)m->id);
   }
   struct str blockers;
   TRY(task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err));
@@ -99,7 +99,7 @@ static enum status find_claimable(struct op_call *call, struct memory *ret) {
   TRY(tasks_ready(call->engine->store, &scope, 1, call->arena, &list, call->err));
   if (list.n == 0) {
     error_set(call->err, STATUS_NOT_FOUND, "no task is ready");
-    return error_fix(call->err, "'cairn task list' shows open tasks and what blocks them");
+    return error_fix(call->err, "'cairn task list' shows open tasks and their blockers");
   }
   *ret = list.v[0];
   return STATUS_OK;
@@ -114,13 +114,13 @@ enum status op_task_claim(struct op_call *call) {
     by = call->caller.source;
   if (str_empty(str_trim(by))) {
     error_set(call->err, STATUS_USAGE, "task claim: a name is needed");
-    return error_fix(call->err, "say who takes it, for example --by alice");
+    return error_fix(call->err, "say who claims it, for example --by alice");
   }
   if (release && !json_str(call->args, "id").p) {
     error_set(call->err, STATUS_USAGE, "task claim: name the task to release");
     return error_fix(call->err, "cairn task claim ID --release");
   }
-  /* Begin before reading, so that the second of two concurrent claims sees the first. */
+  /* Begin before reading, so the second of two concurrent claims sees the first. */
   TRY(call_begin(call, &txn));
   TRY(find_claimable(call, &m));
   TRY(require_task(call, &m));
@@ -183,7 +183,7 @@ static enum status change_block(struct op_call *call, bool add) {
           : link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err));
   if (!found) {
     error_set(call->err, STATUS_NOT_FOUND, "task %lld is not blocked by %lld", (long long)m.id, (long long)by.id);
-    return error_fix(call->err, "'cairn task list' shows what blocks each task");
+    return error_fix(call->err, "'cairn task list' shows the blockers of each task");
   }
   put_brief(call, call->result, &m);
   json_put_int(call->doc, call->result, "by", by.id);

@@ -12,7 +12,7 @@
 #include "op/telemetry/notify.h"
 #include "op/telemetry/telemetry.h"
 
-/* RING: twice TELEMETRY_RECENT, so that the thread can fall behind by a burst of calls without losing any. */
+/* RING: twice TELEMETRY_RECENT, so the thread can fall behind by a burst of calls without losing any. */
 enum { RING = 2 * TELEMETRY_RECENT + 24, NAME_SIZE = 65, TEXT_SIZE = 201, BOOTS = 64 };
 
 /* A call; texts are truncated and redacted. */

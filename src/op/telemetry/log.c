@@ -47,7 +47,7 @@ static enum status append(const struct telemetry_log *log, struct str lines, str
   return s;
 }
 
-/* Opens the file for each batch, so that a rotation by another process is noticed and a removed file is created again.
+/* Opens the file for each batch, so a rotation by another process is noticed and a removed file is created again.
  */
 enum status telemetry_log_add(struct telemetry_log *log, struct str lines, struct error *err) {
   char name[TELEMETRY_PATH];

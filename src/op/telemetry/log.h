@@ -14,6 +14,6 @@ struct telemetry_log {
 
 /* The first write creates the directory, accessible only to its owner. */
 NODISCARD enum status telemetry_log_init(struct telemetry_log *log, const char *folder, struct error *err);
-/* Appends whole lines. Rotates the files if they do not fit, under a lock, so that no other process writes to a rotated
+/* Appends whole lines. Rotates the files if they do not fit, under a lock, so no other process writes to a rotated
  * file. */
 NODISCARD enum status telemetry_log_add(struct telemetry_log *log, struct str lines, struct error *err);

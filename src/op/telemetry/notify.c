@@ -17,7 +17,7 @@
 
 enum { INTERVAL_US = 60 * 1000 * 1000, BODY_BYTES = 300 };
 
-/* Message to the helper; less than PIPE_BUF, so that writes are atomic. */
+/* Message to the helper; less than PIPE_BUF, so writes are atomic. */
 struct note {
   char tool[65], message[BODY_BYTES + 1];
 };

@@ -46,7 +46,7 @@ static void copy_text(char *to, size_t size, struct str s) {
   to[s.n] = 0;
 }
 
-/* Replaces invalid UTF-8, so that secrets around it are found. */
+/* Replaces invalid UTF-8, so secrets around it are found. */
 static struct str valid_utf8(struct arena *a, struct str s) {
   if (utf8_check(s) == s.n)
     return s;

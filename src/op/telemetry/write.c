@@ -7,7 +7,7 @@
 #include "store/tables/events.h"
 
 enum { BATCH = 64, GATHER_US = 50000, FLUSH_US = 500000, RETRY_US = 50000, CLOSE_WAIT_US = 2000000 };
-/* A little longer than BEFORE_BOOT_WAIT_MS, so that the calls are old enough then. */
+/* A little longer than BEFORE_BOOT_WAIT_MS, so the calls are old enough then. */
 enum { WAIT_US = (BEFORE_BOOT_WAIT_MS + 1000) * 1000 };
 
 struct telemetry_entry telemetry_entry_of(const struct recorded_call *r) {
@@ -190,7 +190,7 @@ static bool move_calls(struct telemetry *t, const struct request *r) {
   return done;
 }
 
-/* Writes the queued rows of the engines, so that other processes see them soon even if no further call comes. False if
+/* Writes the queued rows of the engines, so other processes see them soon even if no further call comes. False if
  * some engine was in use. */
 static bool flush_engines(struct telemetry *t) {
   bool all = true;
@@ -260,7 +260,7 @@ static int64_t run_due_task(struct telemetry *t) {
   return t->buffered_at ? t->buffered_at + WAIT_US : 0;
 }
 
-/* Waits for more calls, so that a busy server writes them in batches; called with the lock. */
+/* Waits for more calls, so a busy server writes them in batches; called with the lock. */
 static void wait_for_batch(struct telemetry *t) {
   int64_t until = clock_ticks_us() + GATHER_US;
   while (!t->stop && t->written < t->noted && t->noted - t->written < BATCH && clock_ticks_us() < until)

@@ -77,7 +77,7 @@ static enum status name_file(struct op_call *call, const char *part, const char 
                          : error_errno(call->err, errno, "cannot name the backup '%s'", path);
 }
 
-/* The archive gets its name first, so that a backup never lacks its archive. Without transcripts there is no archive.
+/* The archive gets its name first, so a backup never lacks its archive. Without transcripts there is no archive.
  */
 static enum status name_files(struct op_call *call, struct making *m) {
   bool any = m->pack.files > 0;
@@ -109,7 +109,7 @@ enum status backup_write(struct op_call *call, const char *path) {
   struct making *m = arena_new(call->arena, struct making);
   char id[UUID_SIZE];
   uuid7_new(call->now, id);
-  const char *salt = id + 24; /* random, so that leftovers of a killed backup do not clash */
+  const char *salt = id + 24; /* random, so leftovers of a killed backup do not clash */
   m->path = path;
   m->archive = arena_printf(call->arena, "%s" BACKUP_TRANSCRIPTS, path).p;
   m->part = arena_printf(call->arena, "%s.%s.part", path, salt).p;
@@ -186,7 +186,7 @@ static void put_unpacked(struct op_call *call, yyjson_mut_val *obj, const struct
 /* The store is restored by now, and the call can be repeated. */
 static enum status explain_restore(struct op_call *call) {
   struct error why = *call->err;
-  error_set(call->err, why.code, "the store is restored, its transcripts are not yet: %s", why.message);
+  error_set(call->err, why.code, "the store is restored, but not yet its transcripts: %s", why.message);
   return error_fix(call->err, "fix that and repeat the call: it continues with the missing transcripts");
 }
 

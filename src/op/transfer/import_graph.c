@@ -1,6 +1,6 @@
 /* import_graph.c: import of the JSONL graph of the official memory server.
  *
- * Each observation becomes a memory, so that it can be corrected separately. A relation becomes a link between the
+ * Each observation becomes a memory, so it can be corrected separately. A relation becomes a link between the
  * first memories of its two entities. */
 #include "base/utf8.h"
 #include "core/memory/headline.h"

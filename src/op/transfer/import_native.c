@@ -1,7 +1,7 @@
 /* import_native.c: import of an export of Cairn.
  *
  * The file is read twice: first, without a lock, to check each line; then, in one transaction, to store its records
- * kind by kind, so that their order in the file does not matter: tombstones, memories, links, transactions, events. */
+ * kind by kind, so their order in the file does not matter: tombstones, memories, links, transactions, events. */
 #include "core/trust/suspect.h"
 #include "op/transfer/import.h"
 #include "op/transfer/record.h"
@@ -249,7 +249,7 @@ static enum status store_tombstone(struct native *n, int64_t line, struct record
     import_warn(im, "purged_elsewhere",
                 arena_printf(n->line, "line %lld: memory %lld was purged in the export; keeping the local version",
                              (long long)line, (long long)id),
-                arena_printf(n->line, "'cairn get %lld' shows it; purge it here, too, if it should go", (long long)id));
+                arena_printf(n->line, "'cairn get %lld' shows it; purge it here as well to remove it", (long long)id));
     return STATUS_OK;
   }
   TRY(transfer_add_tombstone(&im->txn, &r->tombstone, &added, err));
@@ -410,7 +410,8 @@ static enum status store_line(struct native *n, enum record_kind kind, int64_t l
   int64_t found = 0;
   if (record_read(n->line, text, &r, &err) != STATUS_OK) {
     TRY(source_check_unchanged(n->source, fatal));
-    return error_set(fatal, STATUS_INTERNAL, "line %lld was valid, and is not any more", (long long)line);
+    return error_set(fatal, STATUS_INTERNAL, "line %lld was valid when it was checked, and is not now",
+                     (long long)line);
   }
   if (r.kind != kind)
     return STATUS_OK;

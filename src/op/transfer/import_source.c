@@ -27,7 +27,7 @@ static enum status spool_failed(const char *name, struct error *err) {
   return error_fix(err, "free some space, set TMPDIR to another folder, or import from a file");
 }
 
-/* Copies a pipe to a file, so that the write lock is not held while data is still arriving. */
+/* Copies a pipe to a file, so the write lock is not held while data is still arriving. */
 static enum status spool(struct op_call *call, int from, const char *name, int *ret_fd) {
   const char *dir = getenv("TMPDIR");
   char *path = arena_cstr(call->arena, arena_printf(call->arena, "%s/cairn-import-XXXXXX", dir && *dir ? dir : "/tmp"));

@@ -45,7 +45,7 @@ enum status vault_refuse_secret(struct op_call *call, struct str text, const cha
   if (hits.n == 0)
     return STATUS_OK;
   struct str preview = redact_preview(call->arena, text, &hits.v[0]);
-  error_set(call->err, STATUS_SECRET, "%s holds what looks like a secret (%s, %.*s)", what, hits.v[0].pattern,
+  error_set(call->err, STATUS_SECRET, "%s contains what looks like a secret (%s, %.*s)", what, hits.v[0].pattern,
             STR_ARG(preview));
   error_step(call->err, "secrets");
   return error_fix(call->err, "%s", fix);
@@ -108,7 +108,7 @@ enum status vault_open_secret(struct op_call *call, const struct held_key *held,
                               struct str *ret_value) {
   if (unseal(call->arena, held->key, call->caller.team, e->key, e->sealed, ret_value))
     return STATUS_OK;
-  error_set(call->err, STATUS_CORRUPT, "the secret '%.*s' is damaged: it does not open with the vault's key",
+  error_set(call->err, STATUS_CORRUPT, "the secret '%.*s' is damaged: it cannot be decrypted with the vault's key",
             STR_ARG(utf8_cut(e->key, 200)));
   return error_fix(call->err, "store it again, or restore a backup with 'cairn restore'");
 }

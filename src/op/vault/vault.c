@@ -199,7 +199,7 @@ static enum status count_of(struct op_call *call, const struct vault_entry *e, i
   return error_fix(call->err, "count under another key, or set this one to a number first: cairn vault set KEY 0");
 }
 
-/* Reads and writes in one transaction, so that concurrent increments are not lost. */
+/* Reads and writes in one transaction, so concurrent increments are not lost. */
 enum status op_vault_add(struct op_call *call) {
   struct str key = json_str(call->args, "key");
   int64_t by = json_int(call->args, "by", 1), now = 0;

@@ -11,7 +11,7 @@ NODISCARD enum status vault_require_manager(struct op_call *call, const char *wh
 
 /* Checks the form of the key, that it holds no secret, and the size of the value. */
 NODISCARD enum status vault_check_entry(struct op_call *call, struct str key, struct str value);
-/* STATUS_SECRET if the text holds what looks like a secret. */
+/* STATUS_SECRET if the text contains what looks like a secret. */
 NODISCARD enum status vault_refuse_secret(struct op_call *call, struct str text, const char *what, const char *fix);
 
 NODISCARD enum status vault_refuse_unknown(struct op_call *call, struct str key);

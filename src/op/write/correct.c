@@ -43,12 +43,12 @@ static enum status restore_old(struct op_call *call, struct txn *txn, const stru
 
 static enum status retire_corrector(struct op_call *call, struct txn *txn, const struct memory *corrector) {
   struct memory now = *corrector;
-  memory_retire(&now, "forgotten", STR("unsupersede: the correction was taken back"), txn->source, txn->now);
+  memory_retire(&now, "forgotten", STR("unsupersede: the correction was reverted"), txn->source, txn->now);
   return memory_change(txn, call->arena, corrector, &now, "memory:forget", call->err);
 }
 
 static enum status refuse_mid_chain(struct op_call *call, const struct memory *corrector) {
-  error_set(call->err, STATUS_CONFLICT, "its successor %lld is %.*s, too: only the last link of a chain can be undone",
+  error_set(call->err, STATUS_CONFLICT, "its successor %lld is also %.*s: only the last link of a chain can be undone",
             (long long)corrector->id, STR_ARG(corrector->state));
   return error_fix(call->err, "start from the newest version: 'cairn history %lld' shows it", (long long)corrector->id);
 }

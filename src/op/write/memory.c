@@ -168,7 +168,7 @@ static enum status remember_batch(struct op_call *call) {
   enum status s = batch_open(call, b);
   size_t n = BATCH_SIZE;
   while (s == STATUS_OK && n == BATCH_SIZE && !cancelled(call)) {
-    /* Each group has its own arena, so that memory does not grow with the file. */
+    /* Each group has its own arena, so memory does not grow with the file. */
     call->arena = group;
     call->doc = json_new(group);
     struct batch_item *items = arena_array(group, struct batch_item, BATCH_SIZE);
@@ -255,7 +255,7 @@ enum status op_capture(struct op_call *call) {
   size_t dropped = 0;
   capture_split(call->arena, text, &pieces, &dropped);
   if (pieces.n == 0) {
-    error_set(call->err, STATUS_REFUSED, "nothing in this text is worth a memory: pieces under five words are dropped");
+    error_set(call->err, STATUS_REFUSED, "no memories found in this text: pieces under five words are dropped");
     error_step(call->err, "atomic");
     return error_fix(call->err, "store it as it is with 'cairn remember'");
   }

@@ -84,7 +84,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
   TRY(memory_load_body(txn->store, call->arena, &held, call->err));
   if (str_eq(held.body, w->m.body)) {
     if (replace_outweighs(w, &held))
-      return replace_choose(call, w, &held, STR("a person says it, too"), rep);
+      return replace_choose(call, w, &held, STR("also stated by a person"), rep);
     w->action = WRITE_SKIPPED;
     w->id = held.id;
     w->uid = held.uid;
@@ -206,7 +206,7 @@ static void inherit(struct op_call *call, struct write *w, const struct memory *
   }
 }
 
-/* The fields that superseding changes, so that unsupersede can restore them. */
+/* The fields that superseding changes, so unsupersede can restore them. */
 static struct str prior_json(struct arena *a, const struct memory *old) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);

@@ -33,7 +33,7 @@ static struct str split_path(struct arena *a, const char *path, const char **ret
 
 static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
 
-/* Compares the time at the end of the name first, so that the label does not matter. */
+/* Compares the time at the end of the name first, so the label does not matter. */
 static int by_time(const void *x, const void *y) {
   struct str a = *(const struct str *)x, b = *(const struct str *)y;
   enum { STAMP = 20 };
@@ -245,7 +245,7 @@ static enum status on_locked(void *arg, struct error *err) {
   return s;
 }
 
-/* Copies the backup, so that tokens and grants are revoked before it becomes visible. Even if the process is killed,
+/* Copies the backup, so tokens and grants are revoked before it becomes visible. Even if the process is killed,
  * others see either the old content or the new content with the revocations. */
 static enum status open_copy(const char *backup, const char *copy, int64_t now, struct store **ret_copy,
                              struct error *err) {
@@ -288,7 +288,7 @@ enum status sqlite_store_restore(struct store *st, const char *path, int64_t now
   c->store = db_path(st->db);
   c->now = now;
   uuid7_new(now, c->epoch);
-  /* Named like an unfinished backup, so that store_tidy_backups() removes it if the process is killed. */
+  /* Named like an unfinished backup, so store_tidy_backups() removes it if the process is killed. */
   const char *copy = arena_printf(a, "%s.backup-restore-%s.part", c->store, c->epoch).p;
   struct store *into = NULL;
   enum status s = open_copy(path, copy, now, &into, err);

@@ -199,7 +199,7 @@ static struct sql insert_sql(const struct store_table *t, struct arena *a, size_
   return q;
 }
 
-/* PostgreSQL gets multi-row statements of a fixed size, so that one plan serves all; the remaining rows go singly. */
+/* PostgreSQL gets multi-row statements of a fixed size, so one plan serves all; the remaining rows go singly. */
 static enum status write_rows(struct store *st, const struct store_table *t, struct arena *a,
                               const struct copy_page *page, struct error *err) {
   size_t many = on_sqlite(st) ? 1 : STATEMENT_VALUES / page->columns;

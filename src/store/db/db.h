@@ -100,7 +100,7 @@ void sql_text(struct sql *q, struct str value);
 void sql_int(struct sql *q, int64_t value);
 void sql_real(struct sql *q, double value);
 void sql_time(struct sql *q, int64_t value); /* NULL if 0 */
-/* Adds "(?4, ?5, ...)" with these ids, 1 to SQL_IDS. The last is repeated up to one of a few sizes, so that lists of
+/* Adds "(?4, ?5, ...)" with these ids, 1 to SQL_IDS. The last is repeated up to one of a few sizes, so lists of
  * all lengths share a few prepared statements. */
 enum { SQL_IDS = 128 };
 void sql_ids(struct sql *q, const int64_t *ids, size_t n);
@@ -111,7 +111,7 @@ NODISCARD enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found,
 NODISCARD enum status db_int_sql(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err,
                                  const struct sql *sql);
 
-/* Write transactions take the write lock of a team at the start, so that they never fail half-way for lack of it. An
+/* Write transactions take the write lock of a team at the start, so they never fail half-way for lack of it. An
  * engine without such locks takes that of the store; so does every engine if no team is given (STR_NONE), for changes
  * to all teams. A lazy transaction does not wait for the disk at commit: for data that may be lost in a crash (access
  * counts), never for memories. */

@@ -239,7 +239,7 @@ enum status memory_delete(struct txn *txn, struct arena *a, const struct memory 
   return delete_rows(txn, a, m, err);
 }
 
-/* Rows that name a memory are read and changed a page at a time, so that memory use does not grow with the log. */
+/* Rows that name a memory are read and changed a page at a time, so memory use does not grow with the log. */
 enum { PURGE_PAGE = SQL_IDS };
 
 static bool lists(struct arena *a, struct str detail, int64_t id) {

@@ -137,7 +137,7 @@ static enum status check_server(struct postgres *db, PGconn *conn, struct error 
   return STATUS_OK;
 }
 
-/* search_path: the store has its own schema, so that other programs can share the database; extensions are in one of
+/* search_path: the store has its own schema, so other programs can share the database; extensions are in one of
  * the usual schemas. jit is off because compiling such small plans costs more than it saves. `local`: the settings end
  * with the transaction. */
 #define SESSION_SETTINGS(local)                                                                                        \
@@ -246,7 +246,7 @@ static bool settings_sent(const struct postgres *db) {
          db->limit_sent == db->limit_ms;
 }
 
-/* Sent as its own group, so that it persists whatever happens to the next group. */
+/* Sent as its own group, so it persists whatever happens to the next group. */
 static enum status send_settings(struct postgres *db, struct error *err) {
   char busy[16], limit[16];
   snprintf(busy, sizeof(busy), "%d", db->busy_ms > 0 ? db->busy_ms : 1); /* 0 would wait forever */

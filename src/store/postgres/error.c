@@ -40,7 +40,7 @@ static enum status fail_with(struct postgres *db, enum status code, const char *
     return error_fix(err, "free some space there and repeat the command");
   case STATUS_READONLY:
     error_set(err, code, "%s cannot be written: %s", db->path, text);
-    return error_fix(err, "grant the role the privileges it needs, or name the server that takes writes with --db");
+    return error_fix(err, "grant the role the privileges it needs, or use --db to name the server that accepts writes");
   default:
     error_set(err, code, "%s: %s", db->path, text);
     return error_fix(err, "'cairn doctor' checks the store");

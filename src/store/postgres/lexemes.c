@@ -9,7 +9,7 @@
 
 enum {
   LEXEME_MAX = 600,   /* bytes; the server accepts 2046, its indexes less */
-  LEXEME_HEAD = 400,  /* bytes kept of a longer lexeme, so that a prefix search still finds it */
+  LEXEME_HEAD = 400,  /* bytes kept of a longer lexeme, so a prefix search still finds it */
   GAP = 2,            /* positions between the end of a column and the start of the next */
   PHRASE_ROWS = 2000, /* rows with all words of a phrase that are checked for the phrase */
   PHRASES_AT_ONCE = 8,
@@ -66,7 +66,7 @@ static int by_lexeme(const void *a, const void *b) {
   return order ? order : (int)position(x->place) - (int)position(y->place);
 }
 
-/* Drops words that the server would drop, so that both sides agree on the stored ones. */
+/* Drops words that the server would drop, so both sides agree on the stored ones. */
 static void drop_excess(struct words *words) {
   size_t n = 0, same = 0;
   for (size_t i = 0; i < words->n; i++) {

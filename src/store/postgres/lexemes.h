@@ -1,5 +1,5 @@
 /* lexemes.h: words of texts in PostgreSQL: lexemes of a tsvector with their positions, and the number of chunks of a
- * team that contain each. They are made here, by the tokeniser that all engines use, so that words are the same
+ * team that contain each. They are made here, by the tokeniser that all engines use, so words are the same
  * everywhere.
  *
  * A place is 16 bits, as the server stores it: the column (3 headline, 2 body, 1 extra, 0 terms) above 14 bits of

@@ -1,7 +1,7 @@
 /* pipe.c: pipeline of statements that were sent and not yet answered.
  *
  * A connection is always in libpq's pipeline mode: statements are queued, and their answers are read together when one
- * is needed. Input is read while output is pending, so that client and server never block each other. */
+ * is needed. Input is read while output is pending, so client and server never block each other. */
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>

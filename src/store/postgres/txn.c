@@ -94,9 +94,9 @@ enum status pg_begin(struct db *base, struct str team, bool lazy, struct error *
   struct postgres *db = pg_own(base);
   TRY(recheck_read_only(db, err));
   if (pg_read_only(base)) {
-    error_set(err, STATUS_READONLY, "%s cannot be written: the server, the role or the call allows reading only",
+    error_set(err, STATUS_READONLY, "%s cannot be written: the server, the role or the call allows only reads",
               db->path);
-    return error_fix(err, "name the server that takes writes with --db");
+    return error_fix(err, "use --db to name the server that accepts writes");
   }
   if (db->tx != PG_NO_TX)
     return nested_txn(err);

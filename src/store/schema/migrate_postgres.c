@@ -1,6 +1,6 @@
 /* migrate_postgres.c: migrations of a store in PostgreSQL.
  *
- * Everything is in the schema `cairn`, so that other programs can use the same database; the search path of every
+ * Everything is in the schema `cairn`, so other programs can use the same database; the search path of every
  * connection begins with it. A migration is one transaction under the lock of the whole store: if several processes
  * find an empty database, one creates the store and the others wait. */
 #include <stdio.h>

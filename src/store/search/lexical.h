@@ -63,5 +63,5 @@ NODISCARD enum status lexical_release(struct txn *txn, struct error *err);
 
 NODISCARD enum status lexical_check(struct store *st, bool *ret_ok, struct error *err);
 NODISCARD enum status lexical_rebuild(struct store *st, struct error *err);
-/* Merges the index, so that no deleted words remain in it. */
+/* Merges the index, so no deleted words remain in it. */
 NODISCARD enum status lexical_optimize(struct store *st, struct error *err);

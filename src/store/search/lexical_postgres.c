@@ -233,7 +233,7 @@ static void end_statement(struct search *q, struct sql *sql) {
   sql_text(sql, q->query->scope->team);
 }
 
-/* Ranks rows, then checks the best; with `newest`, only of the newest rows. */
+/* Ranks rows, then checks the best; with `newest`, only the newest rows. */
 static struct sql ranked_first(struct search *q, struct str expression, bool newest) {
   struct sql sql = begin_statement(q);
   sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", t.chunk_id, t.r FROM (SELECT x.chunk_id, x.memory_id, ");
@@ -349,7 +349,7 @@ static enum status run(struct search *q, const struct sql *sql) {
   return s;
 }
 
-/* True if the terms cannot have more rows than are kept, so that no match was dropped. */
+/* True if the terms cannot have more rows than are kept, so no match was dropped. */
 static bool keeps_all_rows(const struct search *q, const struct plan *plan) {
   double sum = 0;
   for (size_t i = 0; i < q->terms.n; i++)
@@ -358,7 +358,7 @@ static bool keeps_all_rows(const struct search *q, const struct plan *plan) {
 }
 
 /* Every term is too common to select rows. Searches rows that contain several of them, if those are not too many;
- * otherwise the newest rows, many of which contain some. */
+ * otherwise the newest rows, since many contain some. */
 static enum status search_common(struct search *q) {
   double rows = q->counts.rows * q->share, scan = 0;
   size_t n = 0;

@@ -105,7 +105,7 @@ enum status sqlite_backup_to(struct db *db, const char *path, db_progress progre
   int rc = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, NULL);
   if (rc == SQLITE_OK)
     rc = copy_to(db, to, progress, arg);
-  /* Leaves a single file without side files, so that a backup can be copied as is. */
+  /* Leaves a single file without side files, so a backup can be copied as is. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
   if (rc != SQLITE_OK)

@@ -254,7 +254,7 @@ static enum status configure(struct sqlite *db, struct error *err) {
 
 static void close_connection(struct db *base) {
   struct sqlite *db = own(base);
-  /* The last connection to close moves the log into the file, so that the file is complete by itself. A reader, which
+  /* The last connection to close moves the log into the file, so the file is complete by itself. A reader, which
    * at most recorded its reads, does not make its caller wait for that. */
   if (db->handle && !db->wrote && (db->wrote_lazily || db->had_log))
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -9,7 +9,7 @@
 /* Sessions cached per store handle: a process has one, a server several. */
 enum { BEATS_KNOWN = 64 };
 
-struct beats {
+struct heartbeats {
   struct {
     uint8_t who[HASH_BYTES];
     int64_t at; /* time of the last heartbeat in the store */
@@ -89,16 +89,16 @@ static bool flush_heartbeat(struct store *st, const struct beat *b, int64_t now)
 }
 
 /* The slot of a caller; evicts the oldest entry if there is none. */
-static size_t find_slot(struct beats *beats, const uint8_t who[HASH_BYTES]) {
+static size_t find_slot(struct heartbeats *heartbeats, const uint8_t who[HASH_BYTES]) {
   size_t oldest = 0;
   for (size_t i = 0; i < BEATS_KNOWN; i++) {
-    if (memcmp(beats->known[i].who, who, HASH_BYTES) == 0)
+    if (memcmp(heartbeats->known[i].who, who, HASH_BYTES) == 0)
       return i;
-    if (beats->known[i].at < beats->known[oldest].at)
+    if (heartbeats->known[i].at < heartbeats->known[oldest].at)
       oldest = i;
   }
-  memcpy(beats->known[oldest].who, who, HASH_BYTES);
-  beats->known[oldest].at = 0;
+  memcpy(heartbeats->known[oldest].who, who, HASH_BYTES);
+  heartbeats->known[oldest].at = 0;
   return oldest;
 }
 
@@ -116,13 +116,13 @@ void session_heartbeat(struct store *st, const struct beat *b, int64_t now) {
   if ((!b->handle.n && !b->connection.p && b->pid <= 0) || st->bound.reach.read_only || db_read_only(st->db) ||
       db_in_transaction(st->db))
     return;
-  if (!st->beats && !(st->beats = mem_zalloc(sizeof(*st->beats))))
+  if (!st->heartbeats && !(st->heartbeats = mem_zalloc(sizeof(*st->heartbeats))))
     return;
   uint8_t who[HASH_BYTES];
   hash_caller(b, who);
-  size_t slot = find_slot(st->beats, who);
+  size_t slot = find_slot(st->heartbeats, who);
   assert(slot < BEATS_KNOWN);
-  int64_t *at = &st->beats->known[slot].at, last;
+  int64_t *at = &st->heartbeats->known[slot].at, last;
   if (*at && now - *at < HEARTBEAT_INTERVAL_MS && now >= *at)
     return;
   struct error err;
@@ -152,4 +152,4 @@ void session_revive(struct store *st, struct session *s, int64_t now) {
   s->end_reason = STR_NONE;
 }
 
-void heartbeats_free(struct beats *beats) { mem_free(beats); }
+void heartbeats_free(struct heartbeats *heartbeats) { mem_free(heartbeats); }

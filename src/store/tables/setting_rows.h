@@ -45,7 +45,7 @@ SETTING(SET_SESSIONS_PATH, PLACE("files.sessions_path", "<agent>/sessions/", che
 SETTING(SET_SESSION_RETENTION_DAYS, NUMBER("sessions.retention_days", "30", 1, 36500,
     "days without a message after which a transcript is archived"))
 SETTING(SET_SESSIONS_INDEXED, CHOICE("sessions.indexed", "off", on_off,
-    "index transcript messages, so that searches can include them"))
+    "index transcript messages, so searches can include them"))
 SETTING(SET_SOURCES_WATCH, CHOICE("sources.watch", "auto", auto_on_off,
     "a server refreshes sources when their files change; auto: if the store is a file"))
 SETTING(SET_COMPACTION_THRESHOLD, NUMBER("compaction.threshold", "100000", 100, 100000000,

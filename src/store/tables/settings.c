@@ -69,7 +69,7 @@ static const char *check_file(struct str s) {
   return str_empty(s) || (is_plain(s, 4000) && s.p[0] == '/') ? NULL : "an absolute path of a file";
 }
 
-/* Only capitals, so that a key given instead of the variable's name is refused. */
+/* Only capitals, so a key given instead of the variable's name is refused. */
 static const char *check_variable(struct str s) {
   bool ok = s.n <= 100 && (str_empty(s) || !ascii_digit(s.p[0]));
   for (size_t i = 0; ok && i < s.n; i++)

@@ -76,7 +76,7 @@ static enum status delete_vectors(struct txn *txn, struct arena *a, struct error
   return STATUS_OK;
 }
 
-/* Deletes in reverse table order, so that references go before their targets. Derived rows are deleted with the texts,
+/* Deletes in reverse table order, so references go before their targets. Derived rows are deleted with the texts,
  * except the chunk counter and terms that stay in the full-text index until it is merged. */
 static enum status delete_all(struct txn *txn, struct arena *a, struct error *err) {
   TRY(delete_vectors(txn, a, err));

@@ -46,7 +46,7 @@ NODISCARD enum status centre_rebuild(struct store *st, struct str team, struct s
 
 /* ---- cache: store/vectors/cache.c ---- */
 
-/* The bits are contiguous, in groups (vec.h), so that a scan reads nothing else. */
+/* The bits are contiguous, in groups (vec.h), so a scan reads nothing else. */
 struct vec_block {
   int64_t id, version;
   bool provisional; /* read inside an open transaction */

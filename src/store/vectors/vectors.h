@@ -30,7 +30,7 @@ NODISCARD enum status vec_add_missing(struct txn *txn, const struct vec_model *m
 /* Removes the vectors of a memory's chunks, for every model. */
 NODISCARD enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err);
 /* Removes a part of an index, a few thousand vectors; ret_more: there may be more. Each part can be its own
- * transaction, so that other writers do not wait for the whole. */
+ * transaction, so other writers do not wait for the whole. */
 NODISCARD enum status vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err);
 
 /* Which chunks a search may return, in the form that the engine needs.
@@ -64,7 +64,7 @@ NODISCARD enum status vec_search(struct store *st, const struct vec_query *q, st
 /* Stored vectors of some chunks, ret_vectors[n * dims]; ret_found[n] tells which exist. */
 NODISCARD enum status vec_fetch(struct store *st, const struct vec_model *model, const int64_t *chunk_ids, size_t n,
                                 int8_t *ret_vectors, bool *ret_found, struct error *err);
-/* Loads the index into memory, so that a search under the write lock reads only the latest changes. */
+/* Loads the index into memory, so a search under the write lock reads only the latest changes. */
 NODISCARD enum status vec_warm(struct store *st, const struct vec_model *model, struct error *err);
 
 /* One vector with its key. */

@@ -39,7 +39,7 @@ struct import_file {
   struct arena *arena;
   enum import_from from;
   struct str session;    /* from the file name, until the header is read */
-  struct str agent;      /* name of the subagent, if the file is one's; else absent */
+  struct str agent;      /* name of the subagent that wrote the file; absent if none did */
   struct str cwd;        /* first recorded working directory; absent if none yet */
   struct str repository; /* name of the repository, if recorded */
   bool versioned;        /* the working directory was in a repository */

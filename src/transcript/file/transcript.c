@@ -443,7 +443,7 @@ enum status transcript_write_lines(const struct transcripts *t, struct str sessi
   enum status s = transcript_write_all(f->fd, lines, path, err);
   if (s == STATUS_OK && fsync(f->fd) != 0)
     s = error_errno(err, errno, "cannot write '%s'", path);
-  /* On a full disk: remove the partial write, so that the caller can retry. */
+  /* On a full disk: remove the partial write, so the caller can retry. */
   if (s != STATUS_OK && ftruncate(f->fd, ret_before->size) == 0)
     (void)fsync(f->fd);
   if (s == STATUS_OK && fresh)

@@ -207,7 +207,7 @@ enum outcome { RESTORED_NEW, EXTENDED, KEPT, DIVERGED };
 
 static enum status read_if_exists(const char *path, struct arena *a, struct str *ret_text, struct error *err) {
   struct str text = STR_NONE;
-  /* The limit of the archive, not of transcripts, so that anything it contains can be compared. */
+  /* The limit of the archive, not of transcripts, so anything it contains can be compared. */
   enum status s = fs_read(a, path, (size_t)TAR_FILE_BYTES, &text, err);
   if (s == STATUS_OK || s == STATUS_NOT_FOUND)
     *ret_text = text;
@@ -245,7 +245,7 @@ static enum status put_file(const struct merging *m, enum place_kind kind, struc
   return STATUS_OK;
 }
 
-/* Writes the originals first, so that a visible session always has those its summary refers to. */
+/* Writes the originals first, so a visible session always has those its summary refers to. */
 static enum status install(const struct merging *m, const struct copy_of *here, struct error *err) {
   const struct copy_of *from = m->from;
   if (from->originals.p && !str_starts(here->originals, from->originals))
@@ -316,7 +316,7 @@ static enum status merge(const struct merging *m, enum outcome *ret_outcome, str
   return s;
 }
 
-/* An id derived from the content, so that a repeated restore finds the copy it made before. */
+/* An id derived from the content, so a repeated restore finds the copy it made before. */
 static struct str diverged_id(struct arena *a, struct str session, const struct copy_of *from) {
   char hash[HASH_TEXT_SIZE];
   struct buf all = BUF(a);

@@ -75,8 +75,8 @@ static void put_leaving(struct op_call *call, const struct leaving *l) {
 static void put_question(struct op_call *call, const struct leaving *l) {
   json_put(call->doc, call->result, "question",
            arena_printf(call->arena,
-                        "%zu of the %zu messages of this session are about to leave your context; a summary will take "
-                        "their place. Answer with the memories to keep, as a JSON array or in a fenced block labelled "
+                        "%zu of the %zu messages of this session are about to be replaced by a summary. "
+                        "Answer with the memories to keep, as a JSON array or in a fenced block labelled "
                         "'memory', or [NO_REPLY]. Without an answer, only labelled sentences (decision:, agreed:, "
                         "todo:, remember that ...) are kept, with low trust.",
                         l->count, l->tr.list.n));

@@ -34,7 +34,7 @@ enum status transcript_before(struct store *st, const struct memory *m, struct a
   sql_text(&q, m->project);
   sql_add(&q, " AND m.corpus = ");
   sql_text(&q, m->corpus);
-  /* Archived entries count, so that embedding an entry again gives the same vector. */
+  /* Archived entries count, so embedding an entry again gives the same vector. */
   sql_addf(&q, " AND m.state IN (" STATES_SEARCHED ") AND m.type IN (%.*s)", STR_ARG(type_sequence_sql_list(a)));
   sql_add(&q, " AND m.id < ");
   sql_int(&q, m->id ? m->id : INT64_MAX);

@@ -109,7 +109,7 @@ TEST(every_known_pattern_is_redacted_when_configured) {
   }
 }
 
-TEST(secrets_come_before_every_other_step) {
+TEST(the_secret_check_runs_first) {
   begin();
   REFUSED_AT("secrets", "secret", "remember", "--headline", words("h", 16), textf("Token %s", github_token(1)));
 }
@@ -135,7 +135,7 @@ TEST(every_field_is_scanned) {
   CHECK(!store_holds(t));
 }
 
-TEST(every_operation_that_takes_text_looks) {
+TEST(every_text_argument_is_scanned) {
   begin();
   const char *t = github_token(3);
   REFUSED_AT("secrets", "secret", "supersede", "1", "--reason", t, "A new text");
@@ -179,7 +179,7 @@ TEST(a_query_is_logged_without_its_secrets) {
   CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'memory:search'"), 2);
 }
 
-TEST(ordinary_text_is_no_secret) {
+TEST(ordinary_text_is_not_a_secret) {
   static const char *const fine[] = {
       "The password policy asks for twelve characters",
       "The token bucket refills every second",

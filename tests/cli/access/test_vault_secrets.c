@@ -58,7 +58,7 @@ static bool store_tells(const char *value) {
 
 /* ---- storing ---- */
 
-TEST(a_secret_has_a_handle_and_is_shown_when_asked_for) {
+TEST(a_secret_has_a_handle_and_is_shown_on_request) {
   yyjson_val *r = keep("db", HUSH);
   CHECK_STR(jstr(r, "action"), "created");
   CHECK_STR(jstr(r, "handle"), "vault:db");
@@ -326,7 +326,7 @@ TEST(concurrent_rotations_and_writes, .seconds = 120) {
 
 /* ---- grants ---- */
 
-TEST(an_agent_sees_what_it_is_granted) {
+TEST(an_agent_sees_only_granted_secrets) {
   keep("db", HUSH);
   OK("agent", "add", "bot", "--role", "admin");
   OK("agent", "add", "helper", "--role", "admin");

@@ -99,7 +99,7 @@ TEST(the_same_content_is_stored_once) {
   yyjson_val *r = find("wombat");
   CHECK_INT(jlen(r, "results"), 1);
   CHECK(str_ends(jstr(r, "results[0].file"), STR("/docs/a.md")));
-  /* If the owner of shared content goes, another file becomes the owner: in the same folder or in another one. */
+  /* If the owner of shared content is removed, another file becomes the owner: in the same folder or in another one. */
   CHECK(unlink(path_join(NULL, "docs/a.md")) == 0);
   refresh();
   CHECK_INT(pieces(), 1);

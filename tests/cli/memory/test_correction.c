@@ -51,7 +51,7 @@ TEST(remember_can_supersede) {
   REFUSED("not_found", "remember", "--supersedes", "99", "--reason", "why", "Nothing to replace");
 }
 
-TEST(every_kind_can_be_corrected_and_the_correction_taken_back) {
+TEST(every_kind_can_be_corrected_and_reverted) {
   static const char *const kinds[] = {"rule", "fact", "incident", "task"};
   for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
     test_note("%s", kinds[i]);
@@ -157,14 +157,14 @@ TEST(a_superseded_memory_leaves_every_default_path) {
   CHECK_INT(jint(r, "memories[0].id"), old);
 }
 
-TEST(it_is_hidden_wherever_its_successor_is) {
+TEST(a_superseded_memory_is_hidden_even_without_its_successor) {
   int64_t old = STORE("Otters live by the river and eat fish");
   supersede(old, "Completely different vocabulary: quasars, pulsars", "why");
   yyjson_val *r = OK("search", "otters river fish"); /* the successor does not match this query */
   CHECK_INT(jpos(r, "results", old), -1);
 }
 
-TEST(the_clock_of_the_old_version_stands_still) {
+TEST(timestamps_of_the_old_version_do_not_change) {
   int64_t old = STORE(OLD);
   cli_day(3);
   OK("get", num(old));
@@ -196,7 +196,7 @@ TEST(as_of_shows_the_knowledge_of_that_time) {
 
 /* ---- inheritance ---- */
 
-TEST(pin_skill_and_key_are_handed_on_only_when_asked) {
+TEST(pin_skill_and_key_are_not_inherited_by_default) {
   int64_t old = STORE("--kind", "rule", "--key", "ferry", "--skill-name", "boats", "--skill-keyword", "boat", OLD);
   OK("pin", num(old));
   yyjson_val *r = OK("supersede", num(old), "--reason", "why", NEW);
@@ -207,7 +207,7 @@ TEST(pin_skill_and_key_are_handed_on_only_when_asked) {
   CHECK(!jget(m, "key") && !jget(m, "skill_name"));
 }
 
-TEST(pin_skill_and_key_are_handed_on_when_asked) {
+TEST(pin_skill_and_key_are_inherited_on_request) {
   int64_t old = STORE("--kind", "rule", "--key", "ferry", "--skill-name", "boats", "--skill-keyword", "boat", OLD);
   OK("pin", num(old));
   yyjson_val *r =
@@ -229,7 +229,7 @@ TEST(pin_skill_and_key_are_handed_on_when_asked) {
 
 /* ---- unsupersede ---- */
 
-TEST(unsupersede_gives_everything_back) {
+TEST(unsupersede_restores_everything) {
   int64_t old = STORE("--type", "guardrail", "--weight", "0.8", OLD);
   int64_t id = supersede(old, NEW, "why");
   CHECK_STR(column(old, "severity"), "deprecated");
@@ -280,7 +280,7 @@ TEST(unsupersede_after_the_key_was_taken_by_another) {
 
 /* ---- project overrides ---- */
 
-TEST(a_project_overrides_a_global_memory_for_itself_alone) {
+TEST(a_project_overrides_a_global_memory_only_for_itself) {
   int64_t global = STORE("--weight", "0.9", OLD);
   yyjson_val *r = OK("supersede", num(global), "--project", "a", "--reason", "we fly", NEW);
   int64_t mine = jint(r, "id");

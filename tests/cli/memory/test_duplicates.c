@@ -222,7 +222,7 @@ TEST(other_kinds_are_not_compared) {
   CHECK_INT(total(), 4);
 }
 
-TEST(other_projects_do_not_count) {
+TEST(other_projects_are_not_compared) {
   int64_t a = STORE("--project", "a", FACT);
   yyjson_val *r = OK("remember", "--project", "b", FACT);
   CHECK_STR(jstr(r, "action"), "stored");
@@ -243,7 +243,7 @@ TEST(global_memories_are_compared_in_every_project) {
   CHECK_INT(jint(r, "id"), id);
 }
 
-TEST(a_more_detailed_fact_of_a_project_leaves_the_global_one_to_the_others) {
+TEST(a_more_detailed_project_fact_keeps_the_global_one) {
   int64_t id = STORE(SHORT_FACT);
   yyjson_val *r = OK("remember", "--project", "a", LONG_FACT);
   CHECK_STR(jstr(r, "action"), "superseded");
@@ -252,7 +252,7 @@ TEST(a_more_detailed_fact_of_a_project_leaves_the_global_one_to_the_others) {
   CHECK_INT(jpos(OK("list", "--project", "b"), "memories", id), 0);
 }
 
-TEST(retired_memories_do_not_count) {
+TEST(retired_memories_are_not_compared) {
   int64_t id = STORE(FACT);
   yyjson_val *r = OK("supersede", num(id), "--reason", "rebuilt", "Giraffes sleep standing up for about two hours");
   int64_t again = STORE(FACT); /* the superseded one is not compared */
@@ -267,7 +267,7 @@ TEST(expired_memories_are_not_compared) {
   STORE(FACT);
 }
 
-TEST(the_memory_that_is_superseded_does_not_count) {
+TEST(the_superseded_memory_is_not_compared) {
   int64_t id = STORE("The mail server of the office is in the basement next to the boiler");
   yyjson_val *r = OK("supersede", num(id), "--reason", "moved",
                      "The mail server of the office is in the basement next to the furnace");

@@ -2,7 +2,7 @@
  * secrets, duplicates and contradictions. */
 #include "support/cli.h"
 
-/* A nonempty store, so that "unchanged" is a real check. */
+/* A nonempty store, so "unchanged" is a real check. */
 static void begin(void) { STORE("The kettle in the office kitchen whistles"); }
 
 /* ---- step 1: kind and type ---- */

@@ -165,7 +165,7 @@ TEST(a_rule_with_a_ttl_expires) {
   CHECK_STR(memory_state(id), "expired");
 }
 
-TEST(a_page_is_full_although_expired_ones_are_in_between) {
+TEST(expired_memories_do_not_shorten_a_page) {
   for (int i = 0; i < 6; i++) {
     STORE("--ttl", "1h", "--type", "note", words(textf("short%d", i), 5));
     STORE("--type", "note", words(textf("long%d", i), 5));
@@ -221,7 +221,7 @@ TEST(maintenance_is_idempotent) {
   CHECK_UNCHANGED(before); /* the clock does not move, so even the time of the last run is unchanged */
 }
 
-TEST(maintenance_never_undoes_another_reason) {
+TEST(maintenance_never_changes_other_states) {
   int64_t superseded = STORE("--ttl", "2d", "Quince jam needs an hour");
   int64_t forgotten = STORE("--ttl", "2d", "Parsley grows in pots");
   OK("supersede", num(superseded), "--type", "decision", "--reason", "why", "Jam is bought now");
@@ -247,7 +247,7 @@ TEST(maintenance_logs_its_changes) {
   CHECK_STR(jstr(events.v[0], "after.state"), "faded");
 }
 
-TEST(maintenance_embeds_what_was_deferred) {
+TEST(maintenance_embeds_deferred_memories) {
   int64_t id = STORE("--defer-embedding", "Parsley grows in pots");
   CHECK_INT(jint(OK("stats"), "embedded.done"), 0);
   CHECK_INT(jpos(OK("search", "parsley"), "results", id), 0); /* full-text search finds it meanwhile */
@@ -334,7 +334,7 @@ TEST(age_changes_the_order_except_for_rules) {
   CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", b))), 1.0, 1e-6);
 }
 
-TEST(a_new_memory_that_nobody_read_is_not_old) {
+TEST(an_unread_new_memory_is_not_old) {
   int64_t a = STORE("--type", "note", "Pears ripen in the western orchard");
   cli_day(50);
   OK("get", num(a));

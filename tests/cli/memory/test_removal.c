@@ -183,7 +183,7 @@ TEST(prune_is_a_dry_run_by_default) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(prune_has_a_floor_of_30_days) {
+TEST(prune_requires_30_days) {
   int64_t id = STORE("Parsley grows in pots");
   cli_day(100);
   yyjson_val *e = REFUSED("usage", "prune", "--days", "29", "--apply");
@@ -228,7 +228,7 @@ static void store_many(int n) {
   CHECK_INT(CAIRN_FED(buf_str(&b), "remember", "--batch", "-", "--json").exit_code, 0);
 }
 
-TEST(prune_takes_50_at_most) {
+TEST(prune_removes_at_most_50) {
   store_many(70);
   cli_day(100);
   yyjson_val *r = OK("prune");
@@ -242,7 +242,7 @@ TEST(prune_takes_50_at_most) {
   CHECK_HEALTHY();
 }
 
-TEST(undo_brings_back_what_was_pruned) {
+TEST(undo_restores_pruned_memories) {
   int64_t id = STORE("--key", "herb", "--tag", "garden", "Parsley grows in pots");
   OK("annotate", num(id), "On the balcony");
   struct str uid = sql_string("SELECT uid FROM memory");

@@ -220,7 +220,7 @@ TEST(an_undo_is_all_or_nothing) {
   CHECK_STR(memory_state(b), "forgotten");
 }
 
-TEST(a_read_in_between_is_no_conflict) {
+TEST(a_read_in_between_is_not_a_conflict) {
   int64_t id = STORE("Parsley grows in pots");
   int64_t txn = jint(OK("rate", num(id), "up"), "txn");
   OK("get", num(id));

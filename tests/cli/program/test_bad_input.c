@@ -466,7 +466,7 @@ TEST(a_limit_on_the_size_of_files, .seconds = 40, .only = true) {
 }
 
 /* Reading or writing the store as a plain file would overwrite it or drop its locks. */
-TEST(the_store_is_not_a_file_to_write_or_read, .only = TEST_ON_SQLITE) {
+TEST(the_store_cannot_be_used_as_input_or_output, .only = TEST_ON_SQLITE) {
   STORE("The ledger is closed on the last working day of a month");
   const char *link = path_join(NULL, "another-name");
   CHECK_INT(symlink(cli_db(), link), 0);

@@ -358,7 +358,7 @@ TEST(failed_output_is_an_error) {
   CHECK_INT(count(), 1); /* the memory was stored */
 }
 
-TEST(a_closed_pipe_ends_it_quietly) {
+TEST(a_closed_pipe_ends_the_command_silently) {
   struct run r = shell("{ sleep 0.3; \"$CAIRN\" man; echo \"code $?\" >&2; } | true");
   CHECK_STR(r.err, "code 141\n");
   /* If SIGPIPE is ignored, it is an ordinary write error. */

@@ -133,7 +133,7 @@ TEST(search_has_results_with_id_headline_score_and_state) {
   CHECK_INT(jlen(OK("search", "parsley", "--limit", "1"), "results"), 1);
 }
 
-TEST(nothing_found_has_the_same_shape) {
+TEST(an_empty_result_has_the_same_members) {
   CHECK_INT(jlen(OK("search", "anything"), "results"), 0);
   yyjson_val *r = OK("list");
   CHECK_INT(jlen(r, "memories"), 0);
@@ -266,7 +266,7 @@ TEST(every_change_names_its_transaction) {
 
 static bool is_endless(struct str line) { return has(line, "--follow"); }
 
-TEST(no_example_of_the_help_is_a_mistake, .seconds = 60, .slow = true) {
+TEST(every_example_of_the_help_works, .seconds = 60, .slow = true) {
   const char *bin = path_join(NULL, "bin");
   CHECK_INT(proc_run(.argv = ARGS("sh", "-c", "mkdir bin && ln -s \"$0\" bin/cairn", CAIRN_BIN)).exit_code, 0);
   cli_set(textf("PATH=%s:%s", bin, getenv("PATH")));
@@ -305,7 +305,7 @@ TEST(every_command_answers_in_json, .seconds = 60) {
   }
 }
 
-TEST(exit_codes_tell_what_happened) {
+TEST(each_outcome_has_an_exit_code) {
   STORE("--key", "herb", "Parsley grows in pots");
   CHECK_INT(CAIRN("get", "1").exit_code, 0);
   CHECK_INT(CAIRN("get").exit_code, 2);

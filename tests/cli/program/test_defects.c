@@ -255,7 +255,7 @@ TEST(defect_34_no_call_without_a_target_removes_anything) {
 
 /* ---- 44: a failure does not affect later lines ---- */
 
-TEST(defect_44_a_failed_line_does_not_spoil_the_next) {
+TEST(defect_44_a_failed_line_does_not_affect_the_next) {
   static struct arena a;
   struct buf b = BUF(&a);
   for (int i = 0; i < 20; i++)
@@ -301,7 +301,7 @@ static void check_import_refused(const char *file) {
   CHECK_STR(jstr(v, "refused[0].code"), "secret");
 }
 
-TEST(defect_47_an_import_is_looked_at_too) {
+TEST(defect_47_an_import_is_scanned) {
   const char *token = textf("gh%s_%s", "p", "Zk39fLq8Xv2RbT6yNw1MsHd7JcPe4GuA5oQi");
   STORE("Parsley grows in pots");
   const char *notes = path_join(NULL, "notes.md"), *graph = path_join(NULL, "graph.jsonl");

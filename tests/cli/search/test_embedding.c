@@ -122,7 +122,7 @@ TEST(a_bad_environment_value_does_not_break_reads) {
 
 /* ---- embedder outages ---- */
 
-TEST(a_server_that_is_down_costs_vectors_alone, .slow = true) {
+TEST(an_unreachable_embedder_costs_only_vectors, .slow = true) {
   use_url(http_server_nobody());
   OK("config", "embedder.dims", "32");
   yyjson_val *r = OK("remember", "The harbour master counts seagulls at noon");
@@ -183,7 +183,7 @@ TEST(the_key_is_sent_only_to_the_server) {
 
 /* ---- the cache ---- */
 
-TEST(nothing_costly_is_asked_twice) {
+TEST(paid_vectors_are_requested_once) {
   struct http_server *s = use_server();
   OK("config", "embedder.dims", "32");
   STORE("The harbour master counts seagulls at noon");

@@ -181,7 +181,7 @@ TEST(sentence_pairs) {
   CHECK_INT(jint(score, "same"), 2);
   CHECK_NEAR(jnum(score, "same_precision"), 0.6667, 1e-9);
   CHECK_NEAR(jnum(score, "same_recall"), 1, 1e-9);
-  /* Differing numbers are told apart. Equal texts cannot be. */
+  /* Texts with different numbers are distinguished; equal texts cannot be. */
   CHECK_INT(jint(nli, "contradictions"), 2);
   CHECK_INT(jint(nli, "contradictions_taken"), 1);
   CHECK_INT(jint(nli, "similarity_alone.contradictions_near"), 2);

@@ -35,7 +35,7 @@ static int64_t say(const char *session, const char *text) {
   return STORE("--type", "episodic", "--session", session, text);
 }
 
-TEST(a_question_lends_its_score_to_the_answer) {
+TEST(a_question_raises_the_score_of_its_answer) {
   fillers(12);
   int64_t before = say("talk", "Good morning everybody!");
   int64_t question = say("talk", QUESTION);
@@ -45,7 +45,7 @@ TEST(a_question_lends_its_score_to_the_answer) {
   CHECK_INT(place(r, question), 0);
   CHECK_INT(place(r, answer), 1);
   CHECK_INT(place(r, before), 2);
-  CHECK_INT(place(r, later), -1); /* lent scores are not lent again */
+  CHECK_INT(place(r, later), -1); /* neighbour scores are not passed on */
   double words = part(r, question, "words");
   CHECK(words > 0);
   CHECK_NEAR(part(r, question, "lent"), 0, 0);
@@ -69,17 +69,17 @@ static void lent_to_nobody(int64_t other) {
   CHECK_INT(jlen(r, "results"), 1);
 }
 
-TEST(nothing_is_lent_to_another_session) {
+TEST(another_session_gets_no_neighbour_score) {
   say("talk", QUESTION);
   lent_to_nobody(say("other", ANSWER));
 }
 
-TEST(nothing_is_lent_to_another_project) {
+TEST(another_project_gets_no_neighbour_score) {
   say("talk", QUESTION);
   lent_to_nobody(STORE("--type", "episodic", "--session", "talk", "--project", "elsewhere", ANSWER));
 }
 
-TEST(nothing_is_lent_to_another_team) {
+TEST(another_team_gets_no_neighbour_score) {
   say("talk", QUESTION);
   cli_set("CAIRN_TEAM=others");
   int64_t other = say("talk", ANSWER);
@@ -88,22 +88,22 @@ TEST(nothing_is_lent_to_another_team) {
   lent_to_nobody(other);
 }
 
-TEST(nothing_is_lent_to_types_without_sequence) {
+TEST(types_without_sequence_get_no_neighbour_score) {
   say("talk", QUESTION);
   lent_to_nobody(STORE("--type", "note", "--session", "talk", ANSWER));
 }
 
-TEST(a_note_lends_nothing) {
+TEST(a_note_adds_no_neighbour_score) {
   STORE("--type", "note", "--session", "talk", QUESTION);
   lent_to_nobody(say("talk", ANSWER));
 }
 
-TEST(nothing_is_lent_without_a_session) {
+TEST(no_neighbour_score_without_a_session) {
   STORE("--type", "episodic", QUESTION);
   lent_to_nobody(STORE("--type", "episodic", ANSWER));
 }
 
-TEST(forgotten_entries_neither_lend_nor_borrow) {
+TEST(forgotten_entries_have_no_neighbour_score) {
   say("talk", QUESTION);
   int64_t answer = say("talk", ANSWER), more = say("talk", "With a white stripe.");
   OK("forget", num(answer), "--reason", "wrong");
@@ -225,7 +225,7 @@ TEST(archived_entries_keep_their_vectors) {
  * message, nor of an incident with the same text. */
 #define MOVE "We will move the staging database to Postgres 17 on port 5433 next Tuesday, after the release."
 
-TEST(a_short_answer_is_no_duplicate_of_the_message_it_answers) {
+TEST(a_short_answer_is_not_a_duplicate_of_its_question) {
   static const char *const short_ones[] = {"OK.", "Yes, agreed.", "Fine with me.", "No."};
   cli_set("CAIRN_EMBEDDER=cairn-embed-v2");
   STORE("--type", "incident", MOVE " That was the plan.");
@@ -238,7 +238,7 @@ TEST(a_short_answer_is_no_duplicate_of_the_message_it_answers) {
   }
 }
 
-TEST(an_incident_is_no_duplicate_of_an_answer_to_the_same_text) {
+TEST(an_incident_is_not_a_duplicate_of_an_answer) {
   cli_set("CAIRN_EMBEDDER=cairn-embed-v2");
   int64_t plan = say("talk", MOVE);
   say("talk", "OK.");

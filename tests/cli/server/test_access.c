@@ -65,7 +65,7 @@ TEST(local_clients_need_no_token) {
   serve_stop(s);
 }
 
-TEST(a_token_is_asked_for_on_every_route) {
+TEST(every_route_requires_a_token) {
   const char *token = TOKEN("bot");
   struct serve *s = serve_start(ARGS("--require-token"));
   for (size_t p = 0; p < ARRAY_LEN(closed); p++)
@@ -353,7 +353,7 @@ static int status_from(in_addr_t address, int port, const char *headers) {
   return got;
 }
 
-TEST(from_elsewhere_nobody_comes_in_without_a_token) {
+TEST(remote_clients_need_a_token) {
   in_addr_t address = outer_address();
   if (!address)
     test_unable("a network interface besides loopback");
@@ -644,7 +644,7 @@ TEST(failed_attempts_limit_signature_checks, .seconds = 60) {
 }
 
 /* Tokens signed by an independent implementation. */
-TEST(a_token_that_openssl_has_signed) {
+TEST(a_token_signed_by_openssl_is_accepted) {
   const char *pem = path_join(NULL, "rsa.pem"), *path = path_join(NULL, "jwks.json"), *text = path_join(NULL, "text");
   struct run r = proc_run(.argv = ARGS("openssl", "genrsa", "-out", pem, "2048"), .timeout_ms = 20000);
   if (r.exit_code != 0)
@@ -715,7 +715,7 @@ static void check_says(const char *words, const char *sentence, const char *conn
   }
 }
 
-TEST(the_startup_message_says_what_is_accepted, .seconds = 60) {
+TEST(the_startup_message_lists_accepted_credentials, .seconds = 60) {
   c = certificate_make();
   OK("token", "add", "bot");
   OK("agent", "add", "scout", "--role", "project", "--project", "alpha");

@@ -32,7 +32,7 @@ static void begin(void) {
   cli_set("CAIRN_SESSION=s-1");
 }
 
-TEST(a_write_is_logged_with_what_was_written) {
+TEST(a_write_is_logged_with_its_content) {
   begin();
   yyjson_val *r = OK("remember", "--project", "p", "--key", "herb", "--tag", "garden", "Parsley grows in pots");
   struct json_lines events = events_since(0);
@@ -277,7 +277,7 @@ TEST(follow_sees_changes_of_other_processes) {
   proc_kill(p, SIGINT);
   struct run r = proc_wait(p);
   CHECK(!r.timed_out);
-  CHECK_INT(r.signal, 0); /* it exited by itself */
+  CHECK_INT(r.signal, 0); /* it exited without a signal */
   CHECK(r.exit_code == 0 || r.exit_code == 130);
   CHECK_STR(r.err, "");
   CHECK_INT(lines_of(r.out).n, 2); /* complete lines only */
@@ -297,7 +297,7 @@ TEST(follow_begins_with_existing_events) {
 
 /* ---- teams ---- */
 
-TEST(a_team_sees_nothing_of_another) {
+TEST(a_team_sees_no_events_of_another) {
   int64_t id = STORE("--key", "herb", "Parsley grows in pots");
   const char *uid = cstr(sql_string("SELECT uid FROM memory"));
   cli_set("CAIRN_TEAM=other");

@@ -80,7 +80,7 @@ TEST(metrics_count_calls_and_errors_of_a_period) {
 }
 
 /* Durations are known. */
-TEST(metrics_give_the_quantiles_of_what_is_recorded) {
+TEST(metrics_have_the_quantiles_of_recorded_calls) {
   OK("stats");
   sql_do("DELETE FROM tool_call");
   sql_do(textf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
@@ -101,7 +101,7 @@ TEST(errors_come_newest_first_and_without_secrets) {
   STORE("Parsley grows in pots");
   REFUSED("not_found", "get", "77");
   cli_day(1);
-  /* Assembled at run time, so that secret scanners do not flag this file. */
+  /* Assembled at run time, so secret scanners do not flag this file. */
   const char *secret = textf("%s%s", "ghp_", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
   REFUSED("not_found", "get", secret);
   yyjson_val *r = OK("errors");

@@ -96,8 +96,8 @@ TEST(a_standby_is_readable_and_can_be_promoted, .seconds = 90, .only = TEST_ON_P
   OK("boot");
   struct run r = CAIRN("remember", "The ferry leaves at seven");
   CHECK_INT(r.exit_code, status_exit_code(STATUS_READONLY));
-  CHECK(str_find(r.err, STR("allows reading only"), 0) != SIZE_MAX);
-  CHECK(str_find(r.err, STR("the server that takes writes"), 0) != SIZE_MAX);
+  CHECK(str_find(r.err, STR("allows only reads"), 0) != SIZE_MAX);
+  CHECK(str_find(r.err, STR("the server that accepts writes"), 0) != SIZE_MAX);
   CHECK(post(s, "The ferry leaves at seven").status >= 400);
   CHECK_INT(serve_get(s, "/api/v1/memories").status, 200);
   own_server_crash();

@@ -16,7 +16,7 @@ static yyjson_val *dropped(yyjson_val *r, const char *name) {
   return NULL;
 }
 
-/* Different subjects, so that none is a duplicate of another. */
+/* Different subjects, so none is a duplicate of another. */
 static const char *const subjects[] = {"anchor", "basket", "candle",   "drawer", "engine", "feather",
                                        "garden", "hammer", "island",   "jacket", "kettle", "ladder",
                                        "mirror", "needle", "orchard",  "pillow", "quiver", "ribbon",
@@ -73,7 +73,7 @@ TEST(patterns_are_ranked_by_the_task) {
   CHECK(jint(section(OK("boot"), "patterns"), "items[0].id") != near); /* without a task: newest first */
 }
 
-TEST(the_budget_is_that_of_the_reply) {
+TEST(the_budget_covers_the_whole_reply) {
   for (size_t i = 0; i < 10; i++) {
     STORE("--type", "decision", about(i, "decision"));
     ADD_TASK(about(i, "task\xc3\xa9"));
@@ -213,7 +213,7 @@ TEST(blocks_are_limited_to_50_and_keep_identity, .seconds = 60) {
   CHECK(has(jstr(r, "text"), "self51") && !has(jstr(r, "text"), "[CONTEXT]"));
 }
 
-TEST(a_store_that_cannot_be_written_boots_and_says_so) {
+TEST(a_read_only_store_boots_and_reports_it) {
   STORE("--type", "identity", "You are called Pebble");
   sql_do("ALTER TABLE session RENAME TO session_away"); /* registering fails */
   yyjson_val *r = OK("boot", "--register");

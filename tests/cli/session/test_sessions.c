@@ -207,7 +207,7 @@ static const char *umlauts(int n) {
   return p;
 }
 
-TEST(a_handoff_has_2000_characters_and_no_more) {
+TEST(a_handoff_has_at_most_2000_characters) {
   OK("session", "handoff", umlauts(2000));
   yyjson_val *r = REFUSED("refused", "session", "handoff", umlauts(2001));
   CHECK(has(jstr(r, "message"), "2001"));
@@ -315,7 +315,7 @@ TEST(sessions_are_readable) {
   CHECK(has(CAIRN("session", "handoff").out, "no handoff"));
   CHECK(has(CAIRN("session", "end").out, "ended"));
   CHECK(has(CAIRN("session", "list").out, "no live session"));
-  CHECK(has(CAIRN("action", "list").out, "nothing is pending"));
+  CHECK(has(CAIRN("action", "list").out, "no pending action items"));
   proc_kill(p, SIGKILL);
 }
 

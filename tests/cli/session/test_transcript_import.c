@@ -215,7 +215,7 @@ TEST(files_and_folders_can_be_named_and_are_recognised) {
 
 TEST(secrets_are_redacted) {
   home();
-  /* Concatenated here, so that secret scanners do not report it. */
+  /* Concatenated here, so secret scanners do not report it. */
   const char *token = textf("ghp_%s%s", "Zq7Lw2Rk9Vb4Xn6Tm1Pc", "8Hd3Jf5Gs0YaQeUo");
   file_write(claude_file(), str_from(user_line("u1", "/nowhere", textf("use %s for the release", token))));
   yyjson_val *r = OK("transcript", "import");

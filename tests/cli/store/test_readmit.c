@@ -26,7 +26,7 @@ static const char *backup_as(const char *name) {
   return path;
 }
 
-TEST(tokens_that_were_revoked_or_deleted_since_come_back_revoked) {
+TEST(revoked_or_deleted_tokens_are_restored_as_revoked) {
   static const char *const names[] = {"stays", "revoked", "deleted", "was-revoked"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
     OK("token", "add", names[i]);
@@ -98,7 +98,7 @@ TEST(an_empty_store_gets_the_backup_unchanged) {
 }
 
 /* Restoring the empty backup removes the token's row, but the store still counts as used. */
-TEST(two_restores_do_not_bring_back_a_revoked_token) {
+TEST(two_restores_do_not_reactivate_a_revoked_token) {
   OK("token", "list");
   const char *empty = backup_as("empty.db");
   OK("token", "add", "bot");
@@ -112,7 +112,7 @@ TEST(two_restores_do_not_bring_back_a_revoked_token) {
   CHECK_STR(state_of("bot"), "revoked");
 }
 
-TEST(tokens_of_a_team_that_was_deleted_come_back_revoked) {
+TEST(tokens_of_a_deleted_team_are_restored_as_revoked) {
   OK("token", "add", "stays");
   cli_set("CAIRN_TEAM=web");
   OK("token", "add", "bot");

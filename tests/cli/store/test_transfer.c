@@ -206,7 +206,7 @@ TEST(importing_twice_changes_nothing, .seconds = 60, .slow = true) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(a_file_written_by_hand_comes_out_as_it_went_in) {
+TEST(a_hand_written_file_round_trips) {
   const char *text = HEADER FACT_WITH(
       "01", "Ελληνικά και 日本語", "\"key\":\"the key\",", "tab\\t quote\\\" slash/ back\\\\ \\r\\n\\u0001\x7f 🙂",
       ",\"tags\":[\"z\",\"a\",\"z\"],\"annotations\":[{\"at\":" AT
@@ -304,7 +304,7 @@ TEST(export_goes_to_standard_output_line_by_line) {
   check_text(exported(cli_db(), false), r.out);
 }
 
-TEST(an_export_file_is_private_and_replaces_the_old_one_whole) {
+TEST(an_export_file_is_private_and_replaced_atomically) {
   STORE("Snow is white");
   const char *path = put_file("out.jsonl", "something else\n"), *link = path_join(NULL, "link.jsonl");
   CHECK_INT(chmod(path, 0644), 0);
@@ -442,7 +442,7 @@ TEST(a_line_that_is_too_long_is_one_bad_row) {
   CHECK_INT(jint(OK("import", path_join(NULL, "long.jsonl"), "--skip-bad"), "imported"), 1);
 }
 
-TEST(a_dry_run_says_what_would_happen_and_does_nothing) {
+TEST(a_dry_run_reports_and_changes_nothing) {
   STORE("--key", "k", "Something");
   const char *path = put_file("dry.jsonl", HEADER FACT("01", "One", "First.") FACT("02", "Two", "Second.")
                                                LINK("01", "relates", "02"));
@@ -654,7 +654,7 @@ TEST(a_graph_becomes_memories_and_links) {
   CHECK_UNCHANGED(before);
 }
 
-TEST(a_purged_observation_does_not_come_back) {
+TEST(a_purged_observation_is_not_imported_again) {
   const char *path = put_file("memory.jsonl", ALICE ACME WORKS);
   OK("import", path);
   OK("purge", "1", "--confirm");

@@ -223,7 +223,7 @@ TEST(guarded_memory_is_locked_and_not_dumped) {
 }
 
 TEST(guarding_wipes_earlier_allocations) {
-  /* "wiped and gone", masked, so that the test itself does not contain it. */
+  /* "wiped and gone", masked, so the test itself does not contain it. */
   static const char masked[] = "\x22\x3c\x25\x30\x31\x75\x34\x3b\x31\x75\x32\x3a\x3b\x30";
   struct arena a;
   arena_init(&a);

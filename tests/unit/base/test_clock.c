@@ -184,7 +184,7 @@ TEST(time_or_duration_takes_both) {
   CHECK(!time_or_duration_parse(STR("tomorrow"), now, 1, &ms));
 }
 
-TEST(a_fixed_clock_stands_still) {
+TEST(a_fixed_clock_does_not_advance) {
   struct clock fixed = {.fixed = 1234567890123};
   CHECK_INT(clock_now(&fixed), INT64_C(1234567890123));
   struct clock system = {0};

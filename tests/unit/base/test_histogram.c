@@ -108,7 +108,7 @@ TEST(every_power_of_two_and_its_neighbours_stay_within_the_error) {
     }
 }
 
-TEST(values_out_of_range_go_to_the_ends) {
+TEST(values_out_of_range_use_the_first_or_last_bucket) {
   histogram_add(&h, -5);
   CHECK_INT(histogram_quantile(&h, 500), 0);
   CHECK_INT(h.sum, 0);

@@ -47,7 +47,7 @@ TEST(only_ascii_case_is_ignored) {
   CHECK(str_ieq(STR("Content-TYPE"), STR("content-type")));
   CHECK(!str_ieq(STR("a"), STR("ab")));
   CHECK(!str_ieq(STR("\xc3\x89"), STR("\xc3\xa9")));
-  CHECK(!str_ieq(STR("@"), STR("`"))); /* differ by 32, but are no letters */
+  CHECK(!str_ieq(STR("@"), STR("`"))); /* differ by 32, but are not letters */
   CHECK(!str_ieq(STR("["), STR("{")));
 }
 

@@ -36,7 +36,7 @@ static void check_refused(const char *file, int line, enum status s, const char 
 }
 #define CHECK_REFUSED(part, ...) check_refused(__FILE__, __LINE__, PARSE(__VA_ARGS__), part)
 
-TEST(options_become_members_by_their_form) {
+TEST(options_become_json_members) {
   CHECK_ARGS("remember",
              "{\"headline\":\"h i\",\"key\":\"k=v\",\"tags\":[\"a\",\"b\"],\"weight\":0.5,\"skill_always_on\":true,"
              "\"text\":\"the text\"}",
@@ -46,7 +46,7 @@ TEST(options_become_members_by_their_form) {
              "--no-all-projects");
 }
 
-TEST(the_last_one_counts_and_lists_grow) {
+TEST(the_last_option_wins_and_lists_grow) {
   CHECK_ARGS("list", "{\"limit\":2,\"tags\":[\"x\",\"y\"]}", "list", "--limit", "1", "--tag", "x", "--limit", "2",
              "--tag", "y");
 }
@@ -70,7 +70,7 @@ TEST(commands_of_two_words) {
   CHECK_STR(globals(), "{\"quiet\":true,\"json\":true}");
 }
 
-TEST(options_of_the_program_stand_anywhere) {
+TEST(global_options_may_be_anywhere) {
   CHECK_ARGS("get", "{\"project\":\"p\",\"id\":\"1\"}", "--db", "x.db", "--project", "p", "get", "--json", "1",
              "--source=s");
   CHECK_STR(globals(), "{\"db\":\"x.db\",\"json\":true,\"source\":\"s\"}");
@@ -105,7 +105,7 @@ TEST(standard_input_fills_the_text) {
   CHECK(!got.input);
 }
 
-TEST(a_file_stands_for_standard_input) {
+TEST(a_file_can_replace_standard_input) {
   CHECK_OK(PARSE("remember", "--batch", "lines"), &err);
   CHECK(!got.input);
   CHECK_OK(PARSE("remember", "--batch", "-"), &err);
@@ -120,7 +120,7 @@ TEST(standard_input_must_be_text) {
   CHECK_STR(str_from(err.message), "standard input is not valid UTF-8 (byte 3)");
 }
 
-TEST(mistakes_are_named_with_the_nearest_name) {
+TEST(errors_suggest_the_nearest_name) {
   CHECK_REFUSED("unknown command 'serach'; did you mean 'search'?", "serach", "x");
   CHECK_REFUSED("unknown command 'task ad'; did you mean 'task add'?", "task", "ad");
   CHECK_REFUSED("unknown command 'xyzzy'", "xyzzy");
@@ -133,7 +133,7 @@ TEST(mistakes_are_named_with_the_nearest_name) {
   CHECK_REFUSED("no command given", "--json");
 }
 
-TEST(values_that_do_not_fit_are_named) {
+TEST(invalid_values_are_named) {
   CHECK_REFUSED("--limit needs a whole number, not 'many'", "list", "--limit", "many");
   CHECK_REFUSED("--limit needs a whole number, not '99999999999999999999'", "list", "--limit=99999999999999999999");
   CHECK_REFUSED("--weight needs a number, not '1,5'", "remember", "--weight", "1,5", "x");
@@ -145,7 +145,7 @@ TEST(values_that_do_not_fit_are_named) {
   CHECK_REFUSED("'cairn remember' does not take another argument: 'b'", "remember", "a", "b");
 }
 
-TEST(a_forgotten_value) {
+TEST(a_missing_value) {
   CHECK_REFUSED("option '--limit' needs a value", "list", "--limit");
   CHECK_REFUSED("option '--reason' needs a value", "forget", "3", "--reason", "--json");
   CHECK_STR(str_from(err.fix), "--reason=--json   (if that is the value)");
@@ -194,6 +194,11 @@ TEST(builtin_commands) {
   CHECK_OK(PARSE("task", "-h"), &err);
   CHECK_INT(got.command, CLI_HELP);
   CHECK_STR(got.words, "task");
+  CHECK_OK(PARSE("help", "man"), &err);
+  CHECK_STR(str_from(got.topic->name), "man");
+  CHECK_OK(PARSE("completion", "--help"), &err);
+  CHECK_INT(got.command, CLI_HELP);
+  CHECK_STR(str_from(got.topic->name), "completion");
   CHECK_OK(PARSE("get", "--help"), &err);
   CHECK_INT(got.command, CLI_HELP);
   CHECK_STR(str_from(got.op->name), "get");

@@ -48,11 +48,11 @@ static void check_typed(const char *typed, const char *want, int code) {
   close(master);
 }
 
-TEST(a_line_is_taken_and_not_shown) {
+TEST(a_line_is_read_without_echo) {
   check_typed("correct horse\n", "correct horse", 0);
   check_typed("\xc3\xa9t\xc3\xa9\n", "\xc3\xa9t\xc3\xa9", 0);
 }
 
-TEST(empty_input_is_no_answer) { check_typed("\n", "", 1); }
+TEST(empty_input_counts_as_no_answer) { check_typed("\n", "", 1); }
 
-TEST(an_interrupt_is_no_answer_and_the_terminal_is_as_it_was) { check_typed("corr\x03", "", 1); }
+TEST(an_interrupt_restores_the_terminal) { check_typed("corr\x03", "", 1); }

@@ -31,7 +31,7 @@ TEST(formats_are_applied) {
   CHECK_STR(render("{day a} {time a} {hash b}", "{\"a\":\"2026-03-01T12:30:00Z\",\"b\":\"0123456789abcdefg\"}"),
             "2026-03-01 2026-03-01 12:30 0123456789abcdef\n");
   CHECK_STR(render("{counts a b c}", "{\"a\":2,\"b\":0,\"c\":1}"), "a 2, c 1\n");
-  CHECK_STR(render("{counts a b c}", "{}"), "nothing to do\n");
+  CHECK_STR(render("{counts a b c}", "{}"), "no changes\n");
   CHECK_STR(render("{changes a}", "{\"a\":{\"added\":2,\"removed\":1}}"), "2 added, 1 removed\n");
   CHECK_STR(render("{json a}", "{\"a\":{\"b\":[1]}}"), "{\"b\":[1]}\n");
 }

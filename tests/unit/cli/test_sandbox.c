@@ -61,7 +61,7 @@ static struct sandbox_level enter(bool connect) {
 
 /* ---- files ---- */
 
-TEST(other_files_are_closed) {
+TEST(other_files_are_not_accessible) {
   const char *secret = path_join(path_join(NULL, "other"), "file");
   enter(false);
   CHECK_FAILS(open(secret, O_RDONLY), EACCES);
@@ -74,7 +74,7 @@ TEST(other_files_are_closed) {
   CHECK_FAILS(open("/etc/passwd", O_RDONLY), EACCES);
 }
 
-TEST(nothing_is_carried_out_or_in) {
+TEST(renames_and_links_do_not_cross_the_sandbox) {
   enter(false);
   const char *own = path_join(ours, "file"), *secret = path_join(other, "file");
   CHECK_FAILS(rename(own, path_join(other, "taken")), EACCES);
@@ -119,7 +119,7 @@ TEST(a_single_file_can_be_permitted) {
 }
 
 /* Not covered by Landlock. */
-TEST(modes_owners_and_times_of_files_stay) {
+TEST(modes_owners_and_times_cannot_be_changed) {
   enter(false);
   const char *file = path_join(ours, "file");
   CHECK_FAILS(chmod(file, 0777), EPERM);
@@ -132,7 +132,7 @@ TEST(modes_owners_and_times_of_files_stay) {
 
 /* ---- programs and processes ---- */
 
-TEST(no_program_is_started_and_no_process_touched) {
+TEST(programs_and_processes_are_not_accessible) {
   enter(false);
   char program[] = "/bin/true";
   char *const argv[] = {program, NULL};
@@ -149,7 +149,7 @@ TEST(no_program_is_started_and_no_process_touched) {
 #endif
 }
 
-TEST(no_privileges_are_left) {
+TEST(privileges_are_dropped) {
   enter(false);
   static const long calls[] = {SYS_mount,
                                SYS_bpf,
@@ -231,7 +231,7 @@ TEST(without_network_only_open_sockets_work) {
   CHECK_FAILS(sendmsg(spare, &message, MSG_FASTOPEN), EPERM);
 }
 
-TEST(with_network_it_connects_but_does_not_listen) {
+TEST(with_network_it_can_connect_but_not_listen) {
   struct sockaddr_in address, any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   listener(&address);
   struct sandbox_level level = enter(true);
@@ -244,7 +244,7 @@ TEST(with_network_it_connects_but_does_not_listen) {
 }
 
 /* The checks above can fail. */
-TEST(outside_of_the_sandbox_all_of_it_works) {
+TEST(without_the_sandbox_everything_works) {
   other = folder("other");
   CHECK(open(path_join(other, "file"), O_RDWR) >= 0);
   CHECK(chmod(path_join(other, "file"), 0640) == 0);

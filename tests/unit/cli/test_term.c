@@ -44,7 +44,7 @@ TEST(direction_marks_become_visible) {
   CHECK_STR(safe(STR("\xf3\xa0\x81\x81"), false), "<U+E0041>");
 }
 
-TEST(ordinary_text_stays) {
+TEST(ordinary_text_is_unchanged) {
   CHECK_STR(safe(STR("line\n\tnext: naïve 日本 🙂\r\n"), false), "line\n\tnext: naïve 日本 🙂\n");
   CHECK_STR(safe(STR("two\nlines\tand\rmore"), true), "two lines and^Mmore");
   CHECK_STR(safe(STR("bad \xff byte"), false), "bad \xef\xbf\xbd byte");

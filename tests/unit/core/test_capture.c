@@ -91,7 +91,7 @@ TEST(kinds_are_guessed_in_order) {
   }
 }
 
-TEST(speakers_stay_off_the_headline) {
+TEST(speakers_are_not_part_of_the_headline) {
   struct result r;
   capture(&r, "User: please deploy version 2.1 on Monday morning\n"
               "Assistant: I have scheduled the deploy for Monday.\n"
@@ -202,7 +202,7 @@ TEST(code_stays_with_the_text_before_it) {
   arena_release(&r.a);
 }
 
-TEST(a_stray_fence_does_not_swallow_the_rest) {
+TEST(an_unclosed_fence_does_not_hide_the_rest) {
   struct result r;
   capture(&r, "The first paragraph has enough words.\n\n```\nThe second paragraph has enough words.\n\nThe third "
               "paragraph has enough words.\n");
@@ -297,7 +297,7 @@ TEST(the_same_text_gives_the_same_pieces) {
   arena_release(&second.a);
 }
 
-TEST(a_megabyte_of_anything_is_quick, .seconds = 60, .slow = true) {
+TEST(a_megabyte_of_anything_is_fast, .seconds = 60, .slow = true) {
   static const char *const units[] = {"x",
                                       "a ",
                                       "\n",

@@ -167,7 +167,7 @@ TEST(crlf_and_code_are_covered) {
   arena_release(&a);
 }
 
-TEST(a_megabyte_of_anything_is_quick, .slow = true) {
+TEST(a_megabyte_of_anything_is_fast, .slow = true) {
   static const char *const units[] = {"x",     "\n", "a ", "A\n", ". ", "a.", "\xe4\xb8\x96", "\xf0\x9f\x8e\x89 ",
                                       "- a\n", "\t"};
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {
@@ -425,7 +425,7 @@ TEST(a_document_that_quotes_a_conversation_is_not_a_conversation) {
   arena_release(&a);
 }
 
-TEST(a_megabyte_of_turns_is_quick) {
+TEST(a_megabyte_of_turns_is_fast) {
   static const char *const turns[][2] = {{"user: x\n", "assistant: y\n"},
                                          {"Ann: a word or two, and some more of them\n", "Bob: well\n"},
                                          {"user: some words that are said here\n", "\n\n\n\n\n\n\n\n"}};

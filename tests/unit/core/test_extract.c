@@ -215,7 +215,7 @@ TEST(no_hint_when_unsure) {
   check_hint("The deciders chose. Nothing was over.", "");
 }
 
-TEST(a_megabyte_of_anything_is_quick, .seconds = 60, .slow = true) {
+TEST(a_megabyte_of_anything_is_fast, .seconds = 60, .slow = true) {
   static const char *const units[] = {"#a ",  "@a\n", "` ",   "[](", "Foo ",     "must ",
                                       "www.", "A\n",  "\x80", "世",  "- [ ] a\n"};
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {

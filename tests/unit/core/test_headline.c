@@ -42,13 +42,13 @@ TEST(code_is_skipped_unless_there_is_nothing_else) {
   check_headline("```sh\n```", "sh");
 }
 
-TEST(nothing_without_letters) {
+TEST(no_headline_without_letters) {
   check_headline("", "");
   check_headline(" \r\n\t", "");
   check_headline("1. 2. 3. ... !!! \xf0\x9f\x8e\x89", "");
 }
 
-TEST(fifteen_words_at_most) {
+TEST(at_most_fifteen_words) {
   check_headline("a b c d e f g h i j k l m n o.", "a b c d e f g h i j k l m n o");
   check_headline("a b c d e f g h i j k l m n o p.", "a b c d e f g h i j k l m n o\xe2\x80\xa6");
   check_headline("a b c d e f g h i j k l m n o, p.", "a b c d e f g h i j k l m n o\xe2\x80\xa6");
@@ -64,7 +64,7 @@ TEST(fifteen_words_at_most) {
   arena_release(&a);
 }
 
-TEST(two_hundred_bytes_at_most) {
+TEST(at_most_two_hundred_bytes) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);

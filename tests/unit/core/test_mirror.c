@@ -1,4 +1,4 @@
-/* test_mirror.c: parsing, comparison and rendering of MEMORY.md; random edits on both sides, none of which may be lost.
+/* test_mirror.c: parsing, comparison and rendering of MEMORY.md; random edits on both sides must not be lost.
  */
 #include "core/files/mirror.h"
 
@@ -372,7 +372,7 @@ TEST(a_page_that_was_cut_off_removes_nothing) {
   CHECK_INT(o.removed.n, 0);
 }
 
-TEST(a_line_that_is_put_back_is_a_memory_again) {
+TEST(a_restored_line_is_stored_again) {
   int64_t one = keep(section("Facts"), STR("One."));
   keep(section("Facts"), STR("Two."));
   struct str page = sync(STR("")), line = STR_NONE;

@@ -48,7 +48,7 @@ TEST(camel_case_and_numbers_are_split) {
   CHECK_STR(stored("9f86d081884c7d65"), ""); /* a hash is not split */
 }
 
-TEST(identifiers_are_told_from_words) {
+TEST(identifiers_are_distinguished_from_words) {
   static const char *const yes[] = {"parse_ttl", "parseTtl", "v1.2.3", "a/b", "ERR404", "std::move", "x86"};
   static const char *const no[] = {"parse", "Parse", "PARSE", "e-mail", "2024", "naïve", "東京"};
   for (size_t i = 0; i < ARRAY_LEN(yes); i++) {

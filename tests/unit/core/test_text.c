@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "support/harness.h"
 
-/* Joins the parts with '|', so that the expected value is one string. */
+/* Joins the parts with '|', so the expected value is one string. */
 static struct str join(struct arena *a, struct str s, bool (*next)(struct str, size_t *, struct str *)) {
   struct buf out = BUF(a);
   struct str part;
@@ -95,7 +95,7 @@ TEST(sentences_end_at_stops) {
   check_sentences("**Bold ends here.** Then more.", "**Bold ends here.**|Then more.");
 }
 
-TEST(sentences_go_on_after_abbreviations) {
+TEST(sentences_continue_after_abbreviations) {
   check_sentences("Ask Mr. Smith, e.g. today, i.e. now. Done.", "Ask Mr. Smith, e.g. today, i.e. now.|Done.");
   check_sentences("Tools, logs, etc. are here. Tools etc. They work.",
                   "Tools, logs, etc. are here.|Tools etc.|They work.");
@@ -104,7 +104,7 @@ TEST(sentences_go_on_after_abbreviations) {
   check_sentences("Meet at 9 a.m. sharp. At 5 p.m. We left.", "Meet at 9 a.m. sharp.|At 5 p.m.|We left.");
 }
 
-TEST(sentences_go_on_inside_numbers_names_and_ellipses) {
+TEST(sentences_continue_inside_numbers_names_and_ellipses) {
   check_sentences("Pi is 3.14 here. Use v1.2.3. Edit main.c. Then .env too.",
                   "Pi is 3.14 here.|Use v1.2.3.|Edit main.c.|Then .env too.");
   check_sentences("Wait... then go. Hm... Then stop\xe2\x80\xa6 now.",
@@ -184,7 +184,7 @@ TEST(normal_form_keeps_significant_symbols) {
 }
 
 /* Reading a megabyte must take linear time; the time limit of the test checks it. */
-TEST(a_megabyte_of_anything_is_quick, .slow = true) {
+TEST(a_megabyte_of_anything_is_fast, .slow = true) {
   static const char *const units[] = {"a",  " ",   "\n",           ". ",   "a.", "_a",
                                       "a'", "A\n", "\xe4\xb8\x96", "\x80", "\"", "...\n"};
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {

@@ -4,12 +4,12 @@
 #include "base/utf8.h"
 #include "support/harness.h"
 
-TEST(nothing_costs_nothing) {
+TEST(an_empty_text_has_no_tokens) {
   CHECK_INT(tokens_estimate(STR("")), 0);
   CHECK_INT(tokens_cut(STR("abc"), 0).n, 0);
 }
 
-TEST(english_is_near_four_characters_a_token) {
+TEST(english_has_about_four_characters_per_token) {
   /* 44 characters, 9 words: 11 by characters / 4, 12 by words / 0.75. */
   CHECK_INT(tokens_estimate(STR("The quick brown fox jumps over the lazy dog.")), 12);
   /* Short words: 8 / 0.75 is more than 15 / 4. */
@@ -18,7 +18,7 @@ TEST(english_is_near_four_characters_a_token) {
   CHECK_INT(tokens_estimate(STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")), 10);
 }
 
-TEST(unspaced_scripts_are_a_token_a_character) {
+TEST(unspaced_scripts_have_one_token_per_character) {
   CHECK_INT(tokens_estimate(STR("\xe4\xb8\x96\xe7\x95\x8c\xe4\xbd\xa0\xe5\xa5\xbd")), 4);
   CHECK(tokens_estimate(STR("\xe3\x81\x93\xe3\x82\x93\xe3\x81\xab\xe3\x81\xa1\xe3\x81\xaf")) >= 5);
 }

@@ -6,7 +6,7 @@
 /* 2 layers, hidden 32, 2 heads, ffn 64, 20 words, 24 positions and tokens. */
 extern const struct model_shape made_shape;
 
-/* Random weights that are multiples of a power of two, so that quantisation loses nothing. */
+/* Random weights that are multiples of a power of two, so quantisation loses nothing. */
 struct model_source made_source(struct arena *a, const struct model_shape *shape, uint32_t seed);
 /* The model file, aligned. */
 struct str made_file(struct arena *a, const struct model_source *source);

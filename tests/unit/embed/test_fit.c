@@ -69,7 +69,7 @@ TEST(knots_rise_if_all_cosines_are_close_to_one) {
   CHECK(calibrate(&c, 0.98) < 0.5);
 }
 
-TEST(useless_embedders_bring_nothing_near) {
+TEST(useless_embedders_make_no_texts_near) {
   double ones[] = {1, 1, 1, 1}, more[] = {1, 1, 1, 1}, others[] = {1, 1}, nan[] = {0.9, (double)NAN, 0.9, 0.9};
   struct calibration c = fit_knots(&(struct fit_cosines){ones, more, others, 4, 4, 2});
   check_mute(&c);

@@ -10,7 +10,7 @@ static struct arena a;
 
 static struct str file(const char *header, struct str data) { return tensor_raw(&a, str_from(header), data); }
 
-/* A copy that ends with its allocation, so that a sanitizer detects reads after the end. */
+/* A copy that ends with its allocation, so a sanitizer detects reads after the end. */
 static struct str tight(struct str s) {
   char *p = arena_alloc(&a, s.n);
   memcpy(p, s.p, s.n);

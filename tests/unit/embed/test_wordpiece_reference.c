@@ -63,7 +63,7 @@ static void check_record(const struct wordpiece *w, struct str *rest) {
   size_t length = take32(rest), most = take32(rest), want_n = take32(rest), n;
   uint32_t want = take32(rest);
   CHECK(length <= rest->n);
-  /* A copy, so that a sanitizer detects reads after the end. */
+  /* A copy, so a sanitizer detects reads after the end. */
   struct arena a;
   arena_init(&a);
   char *copy = arena_alloc(&a, length);
@@ -114,7 +114,7 @@ TEST(a_hundred_thousand_lines_have_the_ids_of_the_reference, .seconds = 300, .sl
   arena_release(&a);
 }
 
-/* Each code point is an entry, as a first and as an inner piece, so that the ids show the normalised text. */
+/* Each code point is an entry, as a first and as an inner piece, so the ids show the normalised text. */
 static struct str all_code_points(struct arena *a) {
   struct buf b = BUF(a);
   buf_adds(&b, "[PAD]\n[UNK]\n[CLS]\n[SEP]\n");

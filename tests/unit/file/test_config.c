@@ -150,7 +150,7 @@ static enum status load(const char *file, const struct settings_given **ret) {
   return config_load(&a, &source, ret, &err);
 }
 
-TEST(which_file_is_read) {
+TEST(the_right_configuration_file_is_read) {
   const struct settings_given *given = NULL;
   const char *home = path_join(NULL, "home"), *folder = path_join(home, "cairn");
   const char *usual = path_join(folder, "cairn.toml"), *other = path_join(NULL, "other.toml");

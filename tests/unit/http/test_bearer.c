@@ -34,7 +34,7 @@ TEST(malformed_tokens_are_refused) {
   CHECK_INT(read_header(NULL, &token), BEARER_NONE);
 }
 
-TEST(two_headers_and_long_tokens_are_wrong) {
+TEST(two_headers_and_long_tokens_are_refused) {
   static char text[BEARER_MAX + 8] = "Bearer ";
   struct http_pair fields[] = {{STR_INIT("Authorization"), STR_INIT("Bearer a")},
                                {STR_INIT("Authorization"), STR_INIT("Bearer a")}};
@@ -57,7 +57,7 @@ static bool astray(const char *name, const char *value, const char *cookie) {
   return bearer_is_misplaced(&call);
 }
 
-TEST(tokens_in_addresses_and_cookies_are_seen) {
+TEST(tokens_in_urls_and_cookies_are_detected) {
   CHECK(astray("access_token", "x", NULL));
   CHECK(astray("q", "cairn_web.abcdefghijkl.c2VjcmV0", NULL));
   CHECK(astray(NULL, NULL, "a=b; access_token=x"));

@@ -16,7 +16,7 @@ TEST(hosts_of_this_machine_pass) {
   }
 }
 
-TEST(other_hosts_do_not) {
+TEST(other_hosts_are_refused) {
   static const char *const hosts[] = {"",
                                       "evil.example",
                                       "localhost.evil.example",

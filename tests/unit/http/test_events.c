@@ -8,7 +8,7 @@
 
 enum { EVENTS = 30000 };
 
-TEST(a_long_log_reaches_a_slow_reader_whole, .seconds = 60) {
+TEST(a_slow_reader_gets_a_long_log_completely, .seconds = 60) {
   struct error err;
   struct engine *engine;
   char text[600];

@@ -45,7 +45,7 @@ TEST(es256_numbers_may_start_with_zeros) {
   }
 }
 
-TEST(heads_that_are_refused) {
+TEST(invalid_headers_are_refused) {
   static const char *const heads[] = {
       "{\"alg\":\"none\",\"kid\":\"ec\"}",
       "{\"alg\":\"NONE\",\"kid\":\"ec\"}",
@@ -78,7 +78,7 @@ TEST(heads_that_are_refused) {
   }
 }
 
-TEST(claims_that_are_refused) {
+TEST(invalid_claims_are_refused) {
   static const char *const claims[] = {
       "{\"iss\":\"https://id.evil\",\"aud\":\"" AUD "\",\"sub\":\"a\",\"exp\":1772370000}",
       "{\"iss\":\"" ISS "/\",\"aud\":\"" AUD "\",\"sub\":\"a\",\"exp\":1772370000}",
@@ -217,7 +217,7 @@ TEST(keys_for_other_uses_are_skipped) {
   CHECK_INT(count_keys(textf("{\"keys\":[%s,\"kid\":\"ed\"}]}", inner)), 0); /* duplicate member */
 }
 
-TEST(sets_that_are_refused) {
+TEST(invalid_key_sets_are_refused) {
   static const char *const sets[] = {"", "{}", "[]", "{\"keys\":{}}", "{\"keys\":[]}", "{\"keys\":[]} x", "\xff"};
   for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
     test_note("%s", sets[i]);

@@ -204,7 +204,7 @@ TEST(without_keys_there_is_no_issuer) {
   CHECK(!oauth);
 }
 
-TEST(metadata_lies_between_host_and_path) {
+TEST(metadata_path_follows_the_host) {
   static const struct {
     const char *audience, *url;
   } want[] = {

@@ -177,7 +177,7 @@ TEST(errors_name_the_argument) {
       {"GET", "/api/v1/memories?limit=ten", NULL, "limit: 'ten' is not a whole number"},
       {"GET", "/api/v1/memories?limit=1&limit=2", NULL, "'limit' is given twice"},
       {"GET", "/api/v1/memories?colour=red", NULL, "unknown query parameter 'colour'"},
-      {"GET", "/api/v1/memories?kind=cat", NULL, "'cat' is not a value of kind"},
+      {"GET", "/api/v1/memories?kind=cat", NULL, "'cat' is not a valid value of kind"},
       {"GET", "/api/v1/memories?own=maybe", NULL, "own: 'maybe' is not true or false"},
       {"GET", "/api/v1/memories?cursor=zzz", NULL, "invalid cursor"},
       {"GET", "/api/v1/memories?cursor=0.1", NULL, "invalid cursor"},
@@ -195,11 +195,11 @@ TEST(errors_name_the_argument) {
       {"POST", "/api/v1/memories/1/pin", "{\"id\":\"2\"}", "unknown member 'id'"},
       {"POST", "/api/v1/transactions/seven/undo", NULL, "txn: 'seven' is not a whole number"},
       {"DELETE", "/api/v1/memories/1", NULL, "reason is missing"},
-      {"GET", "/api/v1/projects/web/knowledge?type=cat", NULL, "'cat' is not a value of type"},
+      {"GET", "/api/v1/projects/web/knowledge?type=cat", NULL, "'cat' is not a valid value of type"},
       {"GET", "/api/v1/projects/web/knowledge?limit=101", NULL, "limit 101 is outside 1 to 100"},
       {"GET", "/api/v1/projects/web/knowledge?cursor=x", NULL, "invalid cursor"},
       {"GET", "/api/v1/memory/search", NULL, "q is missing"},
-      {"GET", "/api/v1/memory/search?q=x&scope=all", NULL, "'all' is not a value of scope"},
+      {"GET", "/api/v1/memory/search?q=x&scope=all", NULL, "'all' is not a valid value of scope"},
   };
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
     test_note("%s %s %s", bad[i].method, bad[i].target, bad[i].body);
@@ -269,7 +269,7 @@ TEST(a_repeated_write_happens_once) {
 
 /* ---- answers ---- */
 
-TEST(a_write_answers_with_place_and_tag) {
+TEST(a_write_returns_location_and_etag) {
   begin();
   const char *body = "{\"text\":\"Parsley grows in pots\",\"defer_embedding\":true}";
   struct http_call *c = SEND("POST", "/api/v1/memories", body);

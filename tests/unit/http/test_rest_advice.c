@@ -11,8 +11,8 @@ TEST(commands_become_requests) {
   CHECK_STR(words("cairn supersede 12 --reason WHY TEXT"),
             "POST /api/v1/memories/12/supersede {\"reason\":\"WHY\",\"text\":\"TEXT\"}");
   CHECK_STR(words("'cairn task list' shows the tasks"), "GET /api/v1/tasks shows the tasks");
-  CHECK_STR(words("to take it up again: cairn task status 7 open"),
-            "to take it up again: POST /api/v1/tasks/7/status {\"status\":\"open\"}");
+  CHECK_STR(words("to reopen it: cairn task status 7 open"),
+            "to reopen it: POST /api/v1/tasks/7/status {\"status\":\"open\"}");
   CHECK_STR(words("name an id; 'cairn list' and 'cairn history 4' show them"),
             "name an id; GET /api/v1/memories and GET /api/v1/memories/4/history show them");
   CHECK_STR(words("more: cairn list --kind rule"), "more: GET /api/v1/memories?kind=rule");

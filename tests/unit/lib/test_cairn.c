@@ -168,7 +168,7 @@ TEST(calls_without_a_handle_are_rejected) {
 
 /* ---- options ---- */
 
-/* An allocation of exactly the given size, so that a sanitizer detects reads after it. */
+/* An allocation of exactly the given size, so a sanitizer detects reads after it. */
 static int open_sized(const void *options, size_t n, size_t size, struct cairn **ret_db) {
   void *copy = malloc(n);
   CHECK(copy != NULL);

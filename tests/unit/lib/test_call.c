@@ -136,7 +136,7 @@ TEST(a_callback_can_stop_the_stream) {
   cairn_last_error(db, &e);
   CHECK_INT(e.code, CAIRN_INTERRUPTED);
   CHECK_STR(str_from(e.message), "stopped by the caller");
-  CHECK_INT(json_int(call(db, "stats", NULL), "memories", 0), 2); /* the handle goes on working */
+  CHECK_INT(json_int(call(db, "stats", NULL), "memories", 0), 2); /* the handle still works */
   cairn_close(&db);
 }
 

@@ -95,7 +95,7 @@ TEST(era_legacy_over_http) {
   check_cases(cases, ARRAY_LEN(cases));
 }
 
-TEST(era_unsupported_version_says_which_are) {
+TEST(era_unsupported_version_lists_supported_ones) {
   struct mcp_server *server = talking_server(true, false);
   yyjson_val *v = ask(server, NULL, legacy("tools/list", META("2030-01-01", CAPS)));
   CHECK_INT(jint(v, "error.code"), -32022);

@@ -205,7 +205,7 @@ TEST(secrets_are_refused_and_not_stored) {
   begin();
   struct str text = refused("{\"command\":\"create\",\"path\":\"/memories/keys\",\"file_text\":\"token "
                             "ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}");
-  CHECK(str_starts(text, STR("Error: the text holds what looks like a secret")));
+  CHECK(str_starts(text, STR("Error: the text contains what looks like a secret")));
   CHECK(!tooling_has(text, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"));
   CHECK_STR(said("{\"command\":\"view\",\"path\":\"/memories\"}"), LISTING "0B\t/memories");
   engine_close(&engine);

@@ -241,7 +241,7 @@ TEST(invalid_graphs_are_refused) {
   engine_close(&engine);
 }
 
-TEST(texts_come_back_as_they_were) {
+TEST(texts_round_trip) {
   begin();
   const char *odd = "{\"name\":\"42\",\"entityType\":\"\",\"observations\":[\"  two  blanks \\n and a line\",\"Update: "
                     "1\\nUpdate: 2\",\"42: 42\",\"\\u4eba\"]}";

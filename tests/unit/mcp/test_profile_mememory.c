@@ -129,7 +129,7 @@ TEST(a_contradiction_is_stored_and_reported_with_four_options) {
   CHECK(yyjson_mut_obj_get(run.result, "memory") && yyjson_mut_obj_get(run.result, "contradictions"));
   /* Both are stored. */
   CHECK_INT(yyjson_arr_size(call("list", "{}")), 2);
-  /* Rules are no exception. */
+  /* also for rules */
   call("remember", "{\"content\":\"Never merge into the release branch without a review by 2 people of the "
                    "team\",\"type\":\"rule\"}");
   text = said("remember", "{\"content\":\"Never merge into the release branch without a review by 3 people of the "
@@ -161,7 +161,7 @@ TEST(a_belief_that_changed_is_superseded) {
   engine_close(&engine);
 }
 
-TEST(an_update_keeps_what_it_does_not_change) {
+TEST(an_update_keeps_other_fields) {
   begin();
   struct str id =
       json_str(call("remember", "{\"content\":\"Deploys happen on Tuesday\",\"scope\":\"project\",\"project\":"

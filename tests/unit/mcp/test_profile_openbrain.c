@@ -2,7 +2,7 @@
 #include "base/utf8.h"
 #include "script.h"
 
-/* Split, so that no file of the repository has text that looks like a secret. */
+/* Split, so no file of the repository has text that looks like a secret. */
 #define TOKEN                                                                                                          \
   "ghp_"                                                                                                               \
   "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"

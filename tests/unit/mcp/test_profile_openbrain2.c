@@ -2,7 +2,7 @@
 #include "base/utf8.h"
 #include "script.h"
 
-/* Split, so that no file of the repository has text that looks like a secret. */
+/* Split, so no file of the repository has text that looks like a secret. */
 #define TOKEN                                                                                                          \
   "ghp_"                                                                                                               \
   "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"
@@ -668,7 +668,7 @@ TEST(a_conversation_with_brain_v2, .seconds = 60) {
   script_close();
 }
 
-TEST(boot_names_what_it_leaves_out) {
+TEST(boot_lists_omitted_items) {
   script_open("openbrain2");
   char args[200];
   for (int i = 0; i < 25; i++) {

@@ -602,7 +602,7 @@ static bool fails_at(struct mcp_server *server, const char *message, size_t befo
   return failed;
 }
 
-/* How far it makes a difference what is in the arena: in sanitizer builds every piece is one of its own. */
+/* Size of a block; in sanitizer builds every piece is a separate allocation. */
 static size_t block_size(void) {
   struct arena a;
   arena_init(&a);
@@ -612,7 +612,7 @@ static size_t block_size(void) {
   return exact ? 1 : 16 * 1024;
 }
 
-/* A tool that runs out of memory must not take its engine along: when all are gone, nobody is answered any more. */
+/* A tool that runs out of memory must return its engine: without engines, no call is answered. */
 TEST(server_gets_its_engines_back) {
   no_statement_check();
   struct mcp_server *server = talking_server(true, false);
@@ -644,7 +644,7 @@ static struct mcp_server *legacy_server(bool conformance) {
 }
 
 /* A question that was never sent is not in the list of those that wait for an answer. */
-TEST(server_forgets_a_question_without_memory) {
+TEST(server_drops_a_question_when_out_of_memory) {
   struct mcp_server *server = legacy_server(true);
   const char *message =
       legacy("tools/call", "\"name\":\"test_elicitation\",\"arguments\":{\"message\":\"What is it?\"}");
@@ -666,7 +666,7 @@ TEST(server_forgets_a_question_without_memory) {
 }
 
 /* Every call takes it. */
-TEST(server_keeps_no_lock_without_memory) {
+TEST(server_releases_its_lock_when_out_of_memory) {
   struct mcp_server *server = legacy_server(false);
   int failures = 0;
   CHECK(jget(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_boot\",\"arguments\":{}")), "result"));

@@ -13,7 +13,7 @@ static struct mcp_server *server_of(uint8_t byte) {
   return s;
 }
 
-TEST(state_comes_back) {
+TEST(state_round_trips) {
   struct mcp_server *s = server_of(1);
   static const struct str payloads[] = {STR_INIT(""), STR_INIT("cairn://skill/x"), STR_INIT("a\0b")};
   for (size_t i = 0; i < ARRAY_LEN(payloads); i++) {

@@ -84,7 +84,7 @@ TEST(refusals_of_operations_are_answers) {
   engine_close(&engine);
 }
 
-TEST(an_action_takes_what_its_operation_takes) {
+TEST(an_action_accepts_the_arguments_of_its_operation) {
   engine = tooling_engine();
   tooling_ok(&run, &profile, engine, "keep", "{\"note\":\"Lunch is at noon\"}");
   CHECK_OK(tooling_call(&run, &profile, engine, "change",

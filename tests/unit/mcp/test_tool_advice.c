@@ -18,8 +18,8 @@ TEST(commands_become_calls) {
   CHECK_STR(words("default", "cairn supersede 12 --reason WHY TEXT"),
             "memory_correct {\"action\":\"supersede\",\"id\":12,\"reason\":\"WHY\",\"text\":\"TEXT\"}");
   CHECK_STR(words("default", "'cairn task list' shows the tasks"), "memory_task {\"action\":\"list\"} shows the tasks");
-  CHECK_STR(words("default", "to take it up again: cairn task status 7 open"),
-            "to take it up again: memory_task {\"action\":\"status\",\"id\":7,\"status\":\"open\"}");
+  CHECK_STR(words("default", "to reopen it: cairn task status 7 open"),
+            "to reopen it: memory_task {\"action\":\"status\",\"id\":7,\"status\":\"open\"}");
   CHECK_STR(words("default", "name an id; 'cairn list' and 'cairn search' show them"),
             "name an id; memory_list {} and memory_search {} show them");
   CHECK_STR(words("full", "'cairn history 4' shows the chain"), "memory_history {\"id\":4} shows the chain");

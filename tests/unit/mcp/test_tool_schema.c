@@ -95,7 +95,7 @@ static const struct tool_arg args[] = {
 static const struct tool sample = {
     .name = "sample", .title = "A sample", .description = "Does.", .op = "get", .args = args, .flags = TOOL_READS};
 
-TEST(a_row_says_all_of_its_definition) {
+TEST(a_row_contains_its_whole_definition) {
   CHECK(is_type(property(&sample, "id"), "string"));
   CHECK(is_type(property(&sample, "n"), "integer"));
   CHECK_INT(yyjson_mut_get_sint(yyjson_mut_obj_get(property(&sample, "n"), "default")), 7);

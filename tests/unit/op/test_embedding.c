@@ -90,7 +90,7 @@ TEST(a_query_is_embedded_once_per_process) {
   done(&e);
 }
 
-TEST(one_that_fails_is_left_in_peace_for_a_while) {
+TEST(a_failed_embedder_is_not_retried_for_a_while) {
   struct engine *e = open_engine("down.db");
   struct http_server *s = server =
       http_server_start(.dims = DIMS, HTTP_STEPS({.status = 400, .body = "not today", .times = 99}));

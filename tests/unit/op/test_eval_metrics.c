@@ -32,7 +32,7 @@ TEST(the_only_relevant_document_at_each_place) {
 }
 
 TEST(several_relevant_documents) {
-  /* Four relevant documents, of which three are at ranks 2, 4 and 7. */
+  /* Four relevant documents; three are at ranks 2, 4 and 7. */
   static const double ranked[] = {0, 1, 0, 1, 0, 0, 1, 0, 0, 0}, relevant[] = {1, 1, 1, 1};
   struct metrics m = ONE(ranked, relevant);
   CHECK_NEAR(FIGURE(m, RECALL_1), 0, 0);

@@ -217,7 +217,7 @@ TEST(logged_events_come_first_then_commits_of_another_handle) {
   store_close(&st);
 }
 
-TEST(from_now_on_skips_logged_events_and_no_later_ones) {
+TEST(a_subscriber_without_since_gets_only_new_events) {
   static struct seen s, late;
   const char *path = path_of("a.db");
   struct store *st = open_store(path);

@@ -92,11 +92,11 @@ static void import_with_failures(const char *file, const char *text, int64_t wan
   engine_close(&e);
 }
 
-TEST(a_native_import_survives_a_lack_of_memory) { import_with_failures("a.jsonl", native, 3); }
-TEST(a_graph_import_survives_a_lack_of_memory) { import_with_failures("a.json", graph, 2); }
-TEST(a_markdown_import_survives_a_lack_of_memory) { import_with_failures("a.md", notes, 2); }
+TEST(a_native_import_survives_out_of_memory) { import_with_failures("a.jsonl", native, 3); }
+TEST(a_graph_import_survives_out_of_memory) { import_with_failures("a.json", graph, 2); }
+TEST(a_markdown_import_survives_out_of_memory) { import_with_failures("a.md", notes, 2); }
 
-TEST(an_export_survives_a_lack_of_memory) {
+TEST(an_export_survives_out_of_memory) {
   struct engine *e = open_engine();
   struct error err;
   char args[512];

@@ -112,7 +112,7 @@ TEST(link_definitions_are_text) {
   CHECK_STR(s.v[1].body, "# More\n\nSee [a].\n\n[b]: http://b.example");
 }
 
-TEST(the_title_leads_the_path_once) {
+TEST(the_title_starts_the_path_once) {
   struct sections s = split("---\ntitle: Handbook\n---\nIntro.\n\n# handbook\n\nA.\n\n## B\n\nC.\n\n# Other\n\nD.\n");
   CHECK_INT(s.n, 4);
   CHECK_STR(s.v[0].headline, "Handbook");
@@ -122,7 +122,7 @@ TEST(the_title_leads_the_path_once) {
   CHECK_INT(s.v[0].line, 4);
 }
 
-TEST(long_paths_lose_their_beginning) {
+TEST(long_paths_are_truncated_at_the_start) {
   struct sections s =
       split("# one two three four five six seven eight\n\n## nine ten eleven twelve thirteen fourteen\n\n"
             "### fifteen sixteen\n\ntext\n");

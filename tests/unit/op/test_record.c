@@ -49,7 +49,7 @@ static const char *with(const char *old, const char *new) {
   return arena_cstr(&arena, arena_printf(&arena, "%.*s%s%s", (int)at, line.p, new, line.p + at + strlen(old)));
 }
 
-TEST(each_kind_of_line_survives_byte_for_byte) {
+TEST(each_kind_of_line_round_trips_byte_for_byte) {
   static const char *const lines[] = {
       "{\"cairn\":\"export\",\"version\":1,\"schema\":1}",
       FACT,

@@ -153,7 +153,7 @@ static struct str team_search(const char *team, const char *query) {
   return search(query);
 }
 
-TEST(a_team_does_not_empty_the_cache_of_another) {
+TEST(a_team_does_not_clear_the_cache_of_another) {
   static const char *const teams[] = {"alpha", "beta", "gamma"};
   open_engine();
   for (size_t i = 0; i < ARRAY_LEN(teams); i++) {

@@ -151,7 +151,7 @@ static double words_with_gaps(void) {
   return words;
 }
 
-TEST(neighbours_count_whatever_their_ids_are) {
+TEST(neighbours_count_regardless_of_their_ids) {
   open_store("even.db");
   remember_falcons();
   double words = words_of_falcons();

@@ -204,7 +204,7 @@ TEST(a_read_only_token_changes_nothing) {
   engine_close(&engine);
 }
 
-TEST(a_token_is_for_its_team_and_no_bound_process) {
+TEST(a_token_is_refused_for_other_teams_and_by_bound_processes) {
   struct principal who = bearer(ROLE_ADMIN, 0, false);
   begin();
   CHECK_OK(call(NULL, "agent add", "{\"name\":\"boss\",\"role\":\"admin\"}"), &err);
@@ -220,7 +220,7 @@ TEST(a_token_is_for_its_team_and_no_bound_process) {
   engine_close(&engine);
 }
 
-TEST(what_is_shown_without_an_operation) {
+TEST(access_checks_without_an_operation) {
   struct principal one = bearer(ROLE_PROJECT, 1, false), all = bearer(ROLE_ADMIN, 0, true);
   struct caller caller = {.team = STR("default"), .source = STR("http")};
   begin();
@@ -307,7 +307,7 @@ TEST(an_invalid_call_touches_no_session_of_others) {
   engine_close(&engine);
 }
 
-TEST(a_session_of_a_token_is_its_own) {
+TEST(a_session_belongs_to_its_token) {
   struct principal one = bearer(ROLE_ADMIN, 0, false), two = bearer(ROLE_ADMIN, 0, false);
   struct origin origin = {.connection = STR("http-1")};
   two.name = STR("token:other");

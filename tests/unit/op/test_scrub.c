@@ -141,7 +141,7 @@ static void send(const struct op *op, const struct param *hot, struct str secret
   CHECK(!holds(reply, secret) && !holds(str_from(err.message), secret) && !holds(str_from(err.fix), secret));
 }
 
-/* Common part of all secrets of a run, so that one search is enough. */
+/* Common part of all secrets of a run, so one search is enough. */
 #define MARK "qZ7wKd3RtY9b"
 
 static struct str secret_number(size_t i) { return arena_printf(&a, "gh%s_" MARK "%012zuAbCdEfGh4X2k", "p", i); }
@@ -246,7 +246,7 @@ TEST(a_refused_write_says_what_to_do) {
   const char *json = arena_cstr(&a, arena_printf(&a, "{\"id\": \"1\", \"note\": \"see %.*s\"}", STR_ARG(t)));
   run("remember", "{\"text\": \"Parsley grows in pots\"}");
   CHECK_STATUS(try("annotate", json, &result), STATUS_SECRET);
-  CHECK(strncmp(err.message, "the note holds what looks like a secret (github_token, line 1: ghp_", 67) == 0);
+  CHECK(strncmp(err.message, "the note contains what looks like a secret (github_token, line 1: ghp_", 67) == 0);
   CHECK_STR(str_from(err.step), "secrets");
   CHECK(strstr(err.fix, "secrets.mode redact") != NULL);
   done();

@@ -105,7 +105,7 @@ static bool has(struct str s, const char *part) { return str_find(s, str_from(pa
 
 /* ---- registering ---- */
 
-TEST(boot_registers_what_the_transport_knows) {
+TEST(boot_registers_the_origin_of_the_transport) {
   setup();
   be_process(getpid());
   yyjson_val *r = RUN(&agent, "boot", "{\"task\":\"fix the login\"}");
@@ -497,7 +497,7 @@ TEST(people_and_callers_without_a_session_are_not_blocked) {
   done();
 }
 
-TEST(a_call_without_its_handle_is_known_by_its_process) {
+TEST(a_call_without_a_handle_is_identified_by_its_process) {
   setup();
   add_item("demo", "Rotate the signing key");
   be_process(getpid());

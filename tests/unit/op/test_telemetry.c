@@ -127,7 +127,7 @@ TEST(the_last_five_hundred_are_kept_newest_first) {
   telemetry_close(&t);
 }
 
-TEST(slow_calls_are_marked) {
+TEST(slow_calls_are_flagged) {
   struct telemetry *t = new_telemetry(NULL);
   note(t, "x", 10000000, NULL);
   note(t, "x", 10000001, NULL);
@@ -146,7 +146,7 @@ TEST(secrets_are_in_no_entry_and_no_log) {
   const char *folder = path_join(NULL, "log");
   struct telemetry *t = new_telemetry(folder);
   struct error bad;
-  /* Assembled here, so that secret scanners do not report this file. */
+  /* Assembled here, so secret scanners do not report this file. */
   error_set(&bad, STATUS_SECRET, "refused: %s%s and more \xff text", "ghp_", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
   note(t, "remember", 5, &bad);
   struct telemetry_entries list;
@@ -215,7 +215,7 @@ TEST(log_files_are_rotated_and_the_oldest_is_deleted) {
   const char *folder = path_join(NULL, "log");
   CHECK_OK(telemetry_log_init(&log, folder, &err), &err);
   log.limit = 100;
-  for (int i = 0; i < 70; i++) { /* 10 bytes a line, 10 lines a file: 7 files, of which 5 are kept */
+  for (int i = 0; i < 70; i++) { /* 10 bytes a line, 10 lines a file: 7 files, 5 are kept */
     char line[32];
     snprintf(line, sizeof(line), "line %04d\n", i);
     CHECK_OK(telemetry_log_add(&log, str_from(line), &err), &err);

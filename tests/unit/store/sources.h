@@ -1,4 +1,4 @@
-/* sources.h: extracts the SQL statements of the program's sources, so that code without tests is checked, too.
+/* sources.h: extracts the SQL statements of the program's sources, so code without tests is checked, too.
  *
  * A statement consists of the strings of a function in order, including those of called functions that append to it
  * (they take or return a struct sql), with a ? for each bound value. A string that begins with an SQL verb starts a new

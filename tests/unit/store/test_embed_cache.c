@@ -35,7 +35,7 @@ static bool get(struct fixture *f, const struct vec_model *m, const char *text, 
   return cached != CACHE_MISS;
 }
 
-TEST(a_vector_is_found_by_all_that_makes_it) {
+TEST(the_cache_key_covers_text_model_and_dimensions) {
   struct fixture f = fixture_new();
   struct vec_model m = {STR("red"), STR("openai:m@16"), DIMS};
   put(&f, &m, "text", start);

@@ -25,7 +25,7 @@ static struct memory add(struct fixture *f, struct txn *txn, struct memory m, co
   return full;
 }
 
-/* Two hundred ordinary texts, so that a word in two or three of them is rare. */
+/* Two hundred ordinary texts, so a word in two or three of them is rare. */
 static struct fixture with_texts(struct txn *txn) {
   struct fixture f = fixture_new();
   *txn = fixture_begin(&f);

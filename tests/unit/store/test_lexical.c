@@ -153,7 +153,7 @@ TEST(scores_are_bm25) {
   fixture_close(&f);
 }
 
-TEST(stop_words_find_nothing_beside_others) {
+TEST(stop_words_are_ignored_beside_other_words) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("what is the thing with the walrus"), NULL);
@@ -189,7 +189,7 @@ TEST(texts_without_spaces_are_found_by_any_part) {
   fixture_close(&f);
 }
 
-TEST(names_are_found_however_they_are_written) {
+TEST(names_are_found_in_any_spelling) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory snake = fixture_fact(&f, &txn, STR(""), STR("the function parse_ttl reads it"), NULL);
@@ -260,7 +260,7 @@ static bool holds(size_t word, size_t i) {
 }
 
 /* The weight of a word depends on its frequency, not on where its texts are stored. */
-TEST(a_word_weighs_the_same_wherever_its_texts_are, .seconds = 120, .slow = true) {
+TEST(the_weight_of_a_word_does_not_depend_on_row_order, .seconds = 120, .slow = true) {
   static const char *const words[] = {"lantern", "harvest", "granite", "copper", "walnut", "ember"};
   size_t rows[ARRAY_LEN(words)] = {0};
   struct fixture f = fixture_new();

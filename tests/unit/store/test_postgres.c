@@ -3,7 +3,7 @@
 #include "store/postgres/internal.h"
 #include "unit/store/pg_fixture.h"
 
-TEST(values_come_back_as_they_went_in, .only = TEST_ON_POSTGRES) {
+TEST(values_round_trip, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   const struct str bytes = {"\0\1\xff\0", 4};
@@ -111,7 +111,7 @@ static struct db *with_table(void) {
   return db;
 }
 
-TEST(the_first_error_of_a_transaction_is_the_one_that_counts, .only = TEST_ON_POSTGRES) {
+TEST(the_first_error_of_a_transaction_is_reported, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   int64_t n;
@@ -162,7 +162,7 @@ TEST(a_check_at_the_end_of_the_transaction_is_an_error_of_commit, .only = TEST_O
   db_close(&db);
 }
 
-TEST(more_is_queued_than_buffers_hold, .only = TEST_ON_POSTGRES) {
+TEST(the_queue_can_exceed_the_buffers, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -179,7 +179,7 @@ TEST(more_is_queued_than_buffers_hold, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-TEST(more_statements_than_are_kept, .only = TEST_ON_POSTGRES) {
+TEST(more_statements_than_the_cache_holds, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   char sql[64];
@@ -376,7 +376,7 @@ static void check_team(struct db *db, const char *want) {
   CHECK_OK(rows_end(&r), &err);
 }
 
-TEST(the_team_goes_with_every_statement, .only = TEST_ON_POSTGRES) {
+TEST(the_team_is_set_for_every_statement, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   bool alone;

@@ -95,7 +95,7 @@ TEST(an_invalid_project_has_no_access) {
   fixture_close(&w.f);
 }
 
-TEST(reads_end_where_the_reach_ends) {
+TEST(reads_are_limited_to_the_reach) {
   struct world w = begin();
   CHECK(finds(&w, &w.own) && finds(&w, &w.global) && finds(&w, &w.foreign));
   CHECK_INT((int64_t)listed(&w, "", true), 3);
@@ -150,7 +150,7 @@ static enum status begin_in(struct world *w, const char *project, struct txn *re
   return txn_begin(w->f.store, &who, 0, ret_txn, &w->f.err);
 }
 
-TEST(writes_end_where_the_reach_ends) {
+TEST(writes_are_limited_to_the_reach) {
   struct world w = begin();
   struct txn txn;
   struct chunk_rows chunks = {0};
@@ -286,7 +286,7 @@ static enum status count_any(void *arg, const struct event *e) {
   return STATUS_OK;
 }
 
-TEST(several_projects_are_reached_and_no_other) {
+TEST(only_the_listed_projects_are_accessible) {
   struct world w = begin();
   struct str names[REACH_PROJECTS_MAX + 1] = {STR("alpha"), STR("beta")};
   struct reach two = projects(names, 2);

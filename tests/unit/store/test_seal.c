@@ -19,7 +19,7 @@ static struct master_key key_of(uint8_t first) {
 
 /* Made with another implementation of BLAKE2b and XChaCha20-Poly1305, following seal.h and seal.c. Guards the format:
  * secrets of older versions must stay readable. */
-TEST(a_sealed_text_of_another_implementation_opens) {
+TEST(a_text_sealed_by_another_implementation_can_be_opened) {
   struct master_key key = key_of(0);
   CHECK_STR(str_from(key.id), "7d8af3923ad33eb0");
   static const char hex[] = "016465666768696a6b6c6d6e6f707172737475767778797a7bd1a7cf3f284e83d4de4a7955764f1d0a1a4f11"
@@ -32,7 +32,7 @@ TEST(a_sealed_text_of_another_implementation_opens) {
   CHECK_STR(text, "correct horse battery staple");
 }
 
-TEST(texts_of_all_lengths_come_back) {
+TEST(texts_of_all_lengths_round_trip) {
   struct master_key key = key_of(0);
   char text[300];
   memset(text, 'x', sizeof(text));

@@ -16,7 +16,7 @@ static struct db *scratch(const char *name) {
   return db;
 }
 
-TEST(values_come_back_as_they_went_in, .only = TEST_ON_SQLITE) {
+TEST(values_round_trip, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("v.db");
   struct error err;
   CHECK_OK(db_script(db, &err, "CREATE TABLE t (a, b, c, d, e)"), &err);
@@ -176,7 +176,7 @@ TEST(many_statements_fit_beside_the_cache, .only = TEST_ON_SQLITE) {
   db_close(&db);
 }
 
-TEST(a_backup_is_one_private_file_and_never_half_there, .only = TEST_ON_SQLITE) {
+TEST(a_backup_is_one_private_file_and_atomic, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("kept"), NULL);

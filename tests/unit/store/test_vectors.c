@@ -114,7 +114,7 @@ TEST(filters_come_before_the_limit) {
   fixture_close(&f);
 }
 
-TEST(another_handle_sees_what_was_written_since) {
+TEST(another_handle_sees_later_writes) {
   struct fixture f = fixture_new();
   struct store *other = fixture_open("store.db");
   int8_t v[DIMS];
@@ -313,7 +313,7 @@ TEST(two_models_of_one_team_are_kept_apart) {
   fixture_close(&f);
 }
 
-TEST(more_indexes_than_are_kept) {
+TEST(more_indexes_than_the_cache_holds) {
   struct fixture f = fixture_new();
   int8_t v[20][DIMS];
   int64_t chunk[20];

@@ -17,7 +17,7 @@ static bool fits(const char *schema, const char *value, bool strict) {
   return schema_fault(&a, s, s, json(value), strict) == NULL;
 }
 
-TEST(types_are_told_apart) {
+TEST(types_are_distinguished) {
   static const char *const types[] = {"object", "array", "string", "integer", "boolean", "null"};
   static const char *const values[] = {"{}", "[]", "\"\"", "1", "true", "null"};
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -30,7 +30,7 @@ TEST(types_are_told_apart) {
   CHECK(!fits("{\"type\":[\"string\",\"null\"]}", "1", false));
 }
 
-TEST(members_and_items_are_looked_into) {
+TEST(members_and_items_are_checked) {
   const char *schema =
       "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}},"
       "\"required\":[\"a\"]}";
@@ -53,5 +53,5 @@ TEST(choices_alternatives_and_references) {
   CHECK(fits(self, "{\"next\":\"x\"}", false));
   CHECK(!fits(self, "{\"next\":1}", false));
   CHECK(!fits("{\"$ref\":\"#/nowhere\"}", "1", false));
-  CHECK(!fits("{\"minimum\":3}", "1", false)); /* what it cannot judge, it does not wave through */
+  CHECK(!fits("{\"minimum\":3}", "1", false)); /* an unknown keyword is an error */
 }

@@ -526,7 +526,7 @@ static void check_acks(const struct transcript *tr, struct str acks, size_t *ret
 
 enum { ROUNDS = 12, WORKERS = 2 };
 
-/* Waits for a number of lines or the end of the pipe, so that a process is killed in the middle of its work even on a
+/* Waits for a number of lines or the end of the pipe, so a process is killed in the middle of its work even on a
  * slow machine. */
 static void hear(int fd, size_t lines, struct buf *b) {
   char piece[256];

@@ -12,11 +12,12 @@ static const struct {
   enum status code;
   const char *fix;
 } fixes[] = {
-    {"skill load", STATUS_NOT_FOUND, "a search brings skills up by their keywords, with their names"},
+    {"skill load", STATUS_NOT_FOUND, "search finds skills by their keywords and shows their names"},
     {"action ack", STATUS_REFUSED, "repeat the call with a reason, or answer will_execute"},
-    {"action ack", STATUS_NOT_FOUND, "a new boot lists what is pending; a text must be given word for word"},
+    {"action ack", STATUS_NOT_FOUND, "boot again to list pending items; the text must match exactly"},
     {"unsupersede", STATUS_CONFLICT,
-     "name the older memory of a pair, and of a chain the newest pair first; a recall shows what replaced a memory"},
+     "name the older memory of a pair; in a chain, start with the newest pair; recall shows the replacement of a "
+     "memory"},
     {"task status", STATUS_CONFLICT, "a boot lists the tasks"},
     {"capture", STATUS_REFUSED, "give sentences of five words or more"},
 };

@@ -146,7 +146,7 @@ static void put_handoff(struct boot *b) {
   brain_null(run, b->to, "handoff_source");
 }
 
-/* Lists the ids of items that did not fit, so that they can be recalled. */
+/* Lists the ids of items that did not fit, so they can be recalled. */
 static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const char *section) {
   struct tool_run *run = b->run;
   bool tasks = str_is(str_from(section), "tasks"), blockers = str_is(str_from(section), "blockers");

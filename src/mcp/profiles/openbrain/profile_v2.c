@@ -28,7 +28,7 @@ static const struct tool_arg boot_args[] = {
   TEXT("project", LOCAL, NULL, "project to load"),
   TEXT("task", LOCAL, NULL, "what you are about to do; ranks the patterns"),
   SOURCE,
-  TEXT("handoff", LOCAL, NULL, "a note to take instead of the last one"),
+  TEXT("handoff", LOCAL, NULL, "note to use instead of the last one"),
   TEXT("cwd", LOCAL, NULL, "working folder"),
   INT("pid", LOCAL, NULL, "0", "your process"),
   TEXT("host", LOCAL, NULL, "your machine"), END
@@ -55,7 +55,7 @@ static const struct tool_arg fact_args[] = {
   TEXT("body", REQ, "text", "one idea, at most 400 words"),
   PROJECT,
   {"tags", TOOL_LIST, 0, NULL, NULL, NULL, "labels", NULL},
-  TEXT("ttl", 0, NULL, "when it ends: ISO timestamp, or 7d"),
+  TEXT("ttl", 0, NULL, "expiry: ISO timestamp, or 7d"),
   SOURCE, END
 };
 static const struct tool_arg incident_args[] = {
@@ -94,7 +94,7 @@ static const struct tool_arg search_args[] = {
 static const struct tool_arg list_args[] = {
   INT("limit", LOCAL, NULL, "20", "at most 200"), INT("days", LOCAL, NULL, "0", "only of the last N days"),
   TEXT("kind", LOCAL, NULL, "only this kind"), TEXT("project", LOCAL, NULL, "empty: all"),
-  FLAG("include_forgotten", LOCAL, NULL, "false", "also what was forgotten"), END
+  FLAG("include_forgotten", LOCAL, NULL, "false", "include forgotten memories"), END
 };
 static const struct tool_arg stats_args[] = {TEXT("project", LOCAL, NULL, "empty: all"), END};
 static const struct tool_arg annotate_args[] = {
@@ -117,7 +117,7 @@ static const struct tool_arg unsupersede_args[] = {
 };
 static const struct tool_arg prune_args[] = {
   INT("days", 0, NULL, "90", "days without use; at least 30"),
-  INT("min_access", 0, NULL, "0", "read at most this often"),
+  INT("min_access", 0, NULL, "0", "maximum number of reads"),
   FLAG("dry_run", LOCAL, NULL, "true", "only list what would be removed"), END
 };
 static const struct tool_arg due_args[] = {
@@ -132,7 +132,7 @@ static const struct tool_arg item_args[] = {
   TEXT("source_kind", REQ | LOCAL, NULL, "rule, fact, incident or task"),
   INT("source_id", REQ, "memory", NULL, "memory that it comes from"),
   TEXT("text", REQ, NULL, "what is to be done"), PROJECT,
-  TEXT_OR("kind", 0, NULL, "\"task\"", "task, or rule: one that is never done"), END
+  TEXT_OR("kind", 0, NULL, "\"task\"", "task, or rule (never done)"), END
 };
 static const struct tool_arg skill_args[] = {TEXT("name", REQ, NULL, "name of the skill"), SOURCE, PROJECT, END};
 static const struct tool_arg scratch_set_args[] = {
@@ -156,19 +156,19 @@ static const struct tool tools[] = {
    .op = "session end", .flags = TOOL_IDEMPOTENT, .args = end_args,
    .prepare = openbrain2_prepare_end, .shape = brain_end_shape},
   {.name = "update_active_task_v2", .title = "Update active task",
-   .description = "Tell other sessions what you do now.",
+   .description = "Tell other sessions what you are working on.",
    .op = "session task", .flags = TOOL_IDEMPOTENT, .args = task_args,
    .prepare = brain_prepare_session, .shape = brain_task_shape},
   {.name = "list_active_sessions_v2", .title = "List active sessions", .description = "Other active sessions.",
    .op = "session list", .flags = TOOL_READS, .args = sessions_args,
    .prepare = brain_prepare_read, .shape = brain_sessions_shape},
-  {.name = "write_handoff_v2", .title = "Write handoff", .description = "A note for the next session.",
+  {.name = "write_handoff_v2", .title = "Write handoff", .description = "Leave a note for the next session.",
    .op = "session handoff", .args = handoff_args,
    .prepare = openbrain2_prepare_handoff, .finish = openbrain2_finish_handoff},
 
   /* write */
   {.name = "remember_rule_v2", .title = "Remember a rule",
-   .description = "Store a rule. Close to another rule: a duplicate result that names it; use supersede_rule_v2 then.",
+   .description = "Store a rule. If another rule is close, the result names it; use supersede_rule_v2 then.",
    .op = "remember", .args = rule_args, .fixed = "\"kind\":\"rule\"",
    .prepare = openbrain2_prepare_remember, .shape = openbrain2_remember_shape},
   {.name = "remember_fact_v2", .title = "Remember a fact", .description = "Store a fact.",
@@ -177,7 +177,7 @@ static const struct tool tools[] = {
   {.name = "remember_incident_v2", .title = "Remember an incident", .description = "Store what happened.",
    .op = "remember", .args = incident_args, .fixed = "\"kind\":\"incident\"",
    .prepare = openbrain2_prepare_incident, .shape = openbrain2_remember_shape},
-  {.name = "remember_task_v2", .title = "Remember a task", .description = "Store something to be done.",
+  {.name = "remember_task_v2", .title = "Remember a task", .description = "Store a task.",
    .op = "task add", .args = task_add_args,
    .prepare = brain_prepare_write, .shape = openbrain2_remember_shape},
   {.name = "capture_context_v2", .title = "Capture context",
@@ -192,7 +192,7 @@ static const struct tool tools[] = {
    .prepare = brain_prepare_session, .shape = openbrain2_status_shape},
 
   /* read */
-  {.name = "recall_v2", .title = "Recall", .description = "One memory in full.",
+  {.name = "recall_v2", .title = "Recall", .description = "Show one memory in full.",
    .op = "get", .flags = TOOL_READS, .args = memory_args,
    .prepare = openbrain2_prepare_kind, .shape = openbrain2_recall_shape},
   {.name = "search_v2", .title = "Search", .description = "Find memories by meaning; headlines only.",
@@ -207,7 +207,7 @@ static const struct tool tools[] = {
   {.name = "annotate_v2", .title = "Annotate", .description = "Add, read or clear notes on a memory.",
    .op = "annotate", .args = annotate_args,
    .prepare = openbrain2_prepare_annotate, .shape = openbrain2_annotate_shape},
-  {.name = "rate_v2", .title = "Rate", .description = "Say whether a memory was useful.",
+  {.name = "rate_v2", .title = "Rate", .description = "Rate a memory as useful or not.",
    .op = "rate", .args = rate_args, .prepare = openbrain2_prepare_kind, .shape = openbrain2_rate_shape},
   {.name = "pin_v2", .title = "Pin", .description = "Show a memory of a project at every boot.",
    .op = "pin", .flags = TOOL_IDEMPOTENT, .args = memory_args,
@@ -217,9 +217,9 @@ static const struct tool tools[] = {
    .prepare = openbrain2_prepare_kind, .finish = openbrain2_finish_pin},
 
   /* cleanup */
-  {.name = "forget_v2", .title = "Forget", .description = "Take a memory out of use; it stays for the record.",
+  {.name = "forget_v2", .title = "Forget", .description = "Hide a memory from search; it is kept.",
    .op = "forget", .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_args, .run = openbrain2_forget},
-  {.name = "forget_many_v2", .title = "Forget many", .description = "Take several memories out of use.",
+  {.name = "forget_many_v2", .title = "Forget many", .description = "Hide several memories from search.",
    .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_many_args, .run = openbrain2_forget_many},
   {.name = "unsupersede_v2", .title = "Unsupersede", .description = "Take a correction back.",
    .op = "unsupersede", .args = unsupersede_args, .run = openbrain2_unsupersede},
@@ -228,11 +228,11 @@ static const struct tool tools[] = {
    .prepare = brain_prepare_prune, .shape = openbrain2_prune_shape},
 
   /* maintenance */
-  {.name = "run_maintenance_v2", .title = "Run maintenance", .description = "Fade, expire and archive what is due.",
+  {.name = "run_maintenance_v2", .title = "Run maintenance", .description = "Fade, expire and archive due memories.",
    .op = "maintain", .flags = TOOL_IDEMPOTENT, .args = no_args, .fixed = "\"named\":true",
    .finish = openbrain2_finish_maintenance},
   {.name = "run_maintenance_if_due_v2", .title = "Run maintenance if due",
-   .description = "The same, unless it ran a short while ago.",
+   .description = "Run maintenance unless it ran recently.",
    .op = "maintain", .flags = TOOL_IDEMPOTENT, .args = due_args, .fixed = "\"named\":true,\"if_due\":true",
    .finish = openbrain2_finish_maintenance},
   {.name = "decay_facts_v2", .title = "Decay facts", .description = "Fade and expire facts that are due.",
@@ -248,18 +248,18 @@ static const struct tool tools[] = {
    .op = "action ack", .flags = TOOL_IDEMPOTENT, .args = ack_args,
    .prepare = brain_prepare_session, .shape = openbrain2_ack_shape},
   {.name = "create_action_item_v2", .title = "Create action item",
-   .description = "Something that the next session must answer before it writes.",
+   .description = "Add an item that the next session must answer before it writes.",
    .op = "action add", .args = item_args, .prepare = openbrain2_prepare_item, .shape = openbrain2_item_shape},
 
   /* skills, working memory */
-  {.name = "load_skill_v2", .title = "Load skill", .description = "A skill by its name.",
+  {.name = "load_skill_v2", .title = "Load skill", .description = "Load a skill by name.",
    .op = "skill load", .flags = TOOL_READS, .args = skill_args,
    .prepare = brain_prepare_read, .shape = openbrain2_skill_shape},
-  {.name = "scratch_set_v2", .title = "Scratch: set", .description = "Keep a value as long as the session lives.",
+  {.name = "scratch_set_v2", .title = "Scratch: set", .description = "Store a value until the session ends.",
    .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .shape = brain_scratch_set_shape},
-  {.name = "scratch_get_v2", .title = "Scratch: get", .description = "A value of the session.",
+  {.name = "scratch_get_v2", .title = "Scratch: get", .description = "Read a scratch value.",
    .op = "scratch get", .flags = TOOL_READS, .args = scratch_get_args, .shape = brain_scratch_get_shape},
-  {.name = "scratch_list_v2", .title = "Scratch: list", .description = "All values of the session.",
+  {.name = "scratch_list_v2", .title = "Scratch: list", .description = "List the scratch values.",
    .op = "scratch list", .flags = TOOL_READS, .args = no_args, .shape = brain_scratch_list_shape},
 
   /* observability */
@@ -272,7 +272,7 @@ static const struct tool tools[] = {
 
   /* cognitive */
   {.name = "brain_checkpoint_v2", .title = "Brain checkpoint",
-   .description = "Before a risky action: guardrails and what is relevant to it.",
+   .description = "Before a risky action: show guardrails and relevant memories.",
    .op = "checkpoint", .flags = TOOL_READS, .args = checkpoint_args,
    .prepare = brain_prepare_write_signed, .finish = openbrain2_finish_checkpoint},
   {.name = "brain_startup_reminder_v2", .title = "Startup reminder",
