@@ -18,10 +18,10 @@ static void render_line(struct buf *b, const struct boot_group *group, const str
 
 static void render_group(struct buf *b, const struct boot_group *group) {
   buf_addf(b, "\n## %s\n", group->title);
-  for (size_t i = 0; i < group->shown; i++)
-    render_line(b, group, &group->v[i]);
   if (group->dropped)
     buf_addf(b, "- %zu more: %s\n", group->dropped, group->fetch);
+  for (size_t i = 0; i < group->shown; i++)
+    render_line(b, group, &group->v[i]);
 }
 
 static struct str render(struct arena *a, const struct boot_payload *p) {
@@ -43,6 +43,8 @@ static yyjson_mut_val *line_json(yyjson_mut_doc *doc, const struct boot_group *g
   json_put(doc, item, "headline", line->headline.p ? line->headline : line->text);
   json_put_opt(doc, item, "priority", line->priority);
   json_put_opt(doc, item, "status", line->status);
+  json_put_opt(doc, item, "type", line->type);
+  json_put_opt(doc, item, "author", line->author);
   return item;
 }
 

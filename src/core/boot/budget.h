@@ -3,15 +3,16 @@
 
 #include "base/json.h"
 
-enum { BOOT_BLOCKERS = 5, BOOT_PATTERNS = 5, BOOT_TASKS_SHOWN = 20, BOOT_EACH = 5 };
+enum { BOOT_RELEVANT = 10, BOOT_PATTERNS = 5, BOOT_TASKS_SHOWN = 20, BOOT_EACH = 5 };
 
 struct boot_line {
   int64_t id;          /* 0 if none is shown */
   struct str text;     /* one line */
   bool protect;        /* never dropped */
   struct str headline; /* in the JSON; the text if absent */
-  struct str priority, status;
-  struct str json; /* only for a group with `member` set: the whole object */
+  struct str priority, status, type;
+  struct str author; /* of a rule that a person did not write; absent otherwise */
+  struct str json;   /* only for a group with `member` set: the whole object */
 };
 
 struct boot_group {

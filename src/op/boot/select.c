@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "core/trust/suspect.h"
 #include "op/boot/boot.h"
+#include "op/search/retrieve.h"
 #include "op/session/action.h"
 #include "op/write/write.h"
 #include "store/memories/links.h"
@@ -11,17 +12,26 @@
 #include "store/search/search_rows.h"
 #include "store/vectors/vectors.h"
 
-enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
+enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200, QUERY_BYTES = 80 };
 
-/* In display order. Tasks are dropped first, then patterns, then the rest; blockers and identity last. */
+/* Pinned blockers of agents that are protected like a person's. More of them could crowd out a person's blockers. */
+enum { AGENT_PINS = 10 };
+
+/* Scores of hits for a task: at least RELEVANT_SCORE, and at least this share of the best one. */
+#define RELEVANT_SCORE 0.2
+#define RELEVANT_SHARE 0.4
+
+/* In display order. Tasks are dropped first, then patterns, then the rest; matches of the task, blockers and identity
+ * last. */
 static const struct boot_group layout[BOOT_GROUPS] = {
     [BOOT_G_ACTIONS] = {.name = "action_items",
                         .title =
                             "Action items: before you write, answer each: will_execute, already_done or not_relevant",
                         .fetch = "cairn action list",
-                        .drop_order = 6,
+                        .drop_order = 7,
                         .member = true},
-    [BOOT_G_BLOCKERS] = {.name = "blockers", .title = "Blockers: never do otherwise", .drop_order = 5},
+    [BOOT_G_BLOCKERS] = {.name = "blockers", .title = "Blockers: never do otherwise", .drop_order = 6},
+    [BOOT_G_RELEVANT] = {.name = "relevant", .title = "About the task", .drop_order = 5},
     [BOOT_G_PATTERNS] = {.name = "patterns", .title = "Patterns", .drop_order = 2},
     [BOOT_G_IDENTITY] = {.name = "identity", .title = "Identity", .drop_order = 0},
     [BOOT_G_LESSONS] = {.name = "lessons", .title = "Lessons", .drop_order = 4},
@@ -58,8 +68,18 @@ static struct str line_of(struct arena *a, const struct memory *m) {
   return m->headline;
 }
 
+static bool has_line(const struct boot_group *group, int64_t id) {
+  for (size_t i = 0; i < group->n; i++)
+    if (group->v[i].id == id)
+      return true;
+  return false;
+}
+
+/* Unless the memory is already listed as relevant. */
 static void add(struct boot *b, enum boot_place g, const struct memory *m, size_t cap, bool protect) {
   struct boot_group *group = &b->groups[g];
+  if (has_line(&b->groups[BOOT_G_RELEVANT], m->id))
+    return;
   if (!protect && group->n >= cap) {
     group->dropped++;
     return;
@@ -127,14 +147,80 @@ static enum status add_delivered(struct boot *b) {
   return STATUS_OK;
 }
 
-/* Always-delivered blockers are protected, and added first so that the cap never evicts them. */
+static bool is_by_person(const struct memory *m) { return str_is(m->trust, "user"); }
+
+static void add_blocker(struct boot *b, const struct memory *m, bool protect) {
+  add(b, BOOT_G_BLOCKERS, m, SIZE_MAX, protect);
+  if (is_by_person(m))
+    return;
+  struct boot_group *group = &b->groups[BOOT_G_BLOCKERS];
+  struct boot_line *line = &group->v[group->n - 1];
+  line->author = str_empty(m->source) ? STR("an agent") : m->source;
+  line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
+                            STR_ARG(line->author));
+}
+
+/* The budget drops lines from the end: first blockers of agents, then a person's, never those that are always
+ * delivered. */
 static enum status add_blockers(struct boot *b) {
   struct memories rules = {0};
+  size_t pins = 0;
   TRY(boot_list(b, (struct filter){.severity = STR("blocker")}, &rules));
-  for (int pass = 0; pass < 2; pass++)
-    for (size_t i = 0; i < rules.n; i++)
-      if (!needs_keyword(&rules.v[i]) && is_always_delivered(&rules.v[i]) == (pass == 0))
-        add(b, BOOT_G_BLOCKERS, &rules.v[i], BOOT_BLOCKERS, pass == 0);
+  bool *added = arena_zalloc(b->call->arena, rules.n + 1);
+  for (int pass = 0; pass < 4; pass++)
+    for (size_t i = 0; i < rules.n; i++) {
+      const struct memory *m = &rules.v[i];
+      bool always = is_always_delivered(m), person = is_by_person(m);
+      bool now = pass == 0 ? always && person : pass == 1 ? always && pins < AGENT_PINS : pass == 2 ? person : true;
+      if (added[i] || needs_keyword(m) || !now)
+        continue;
+      added[i] = true;
+      pins += pass == 1;
+      add_blocker(b, m, pass < 2);
+    }
+  return STATUS_OK;
+}
+
+/* ---- matches of the task ---- */
+
+/* A command that searches by the task. */
+static const char *search_command(struct arena *a, struct str task) {
+  struct str query = arena_dup(a, utf8_cut(task, QUERY_BYTES));
+  char *bytes = (char *)(uintptr_t)query.p;
+  for (size_t i = 0; i < query.n; i++)
+    if (bytes[i] == '\'' || bytes[i] == '"' || bytes[i] == '\\' || (unsigned char)bytes[i] < ' ')
+      bytes[i] = ' ';
+  return arena_printf(a, "cairn search '%.*s'", STR_ARG(query)).p;
+}
+
+static bool is_protected(const struct memory *m) {
+  const struct mem_type *t = type_find(m->type);
+  return is_always_delivered(m) || (t && t->boot == BOOT_IDENTITY && !t->droppable);
+}
+
+/* The best hits of a search by the task, of every kind except blockers, which are listed above. */
+static enum status add_relevant(struct boot *b) {
+  struct op_call *call = b->call;
+  struct boot_group *group = &b->groups[BOOT_G_RELEVANT];
+  struct hits hits = {0};
+  struct query q = {.call = call, .text = str_trim(json_str(call->args, "task")), .scope = b->scope};
+  if (str_empty(q.text))
+    return STATUS_OK;
+  q.filter = (struct filter){.trusted = true, .no_retired_tasks = true};
+  group->fetch = search_command(call->arena, q.text);
+  TRY(retrieve_set_mode(&q, STR_NONE));
+  TRY(retrieve_prepare(&q));
+  TRY(retrieve(&q, STATES_SEARCHED, BOOT_RELEVANT, &hits));
+  b->degraded = q.set.degraded;
+  for (size_t i = 0; i < hits.n; i++) {
+    const struct memory *m = &hits.v[i].m;
+    if (hits.v[i].score < RELEVANT_SCORE || hits.v[i].score < RELEVANT_SHARE * hits.v[0].score)
+      break;
+    if (str_is(m->severity, "blocker") || needs_keyword(m))
+      continue;
+    add(b, BOOT_G_RELEVANT, m, SIZE_MAX, is_protected(m));
+    group->v[group->n - 1].type = m->type;
+  }
   return STATUS_OK;
 }
 
@@ -273,6 +359,7 @@ enum status boot_select(struct boot *b) {
   memcpy(b->groups, layout, sizeof(layout));
   set_fetches(b);
   TRY(add_blockers(b));
+  TRY(add_relevant(b));
   TRY(add_patterns(b));
   TRY(add_typed(b));
   TRY(add_delivered(b));

@@ -380,6 +380,18 @@ enum status retrieve(struct query *q, const char *states, int64_t limit, struct 
   return STATUS_OK;
 }
 
+enum status retrieve_set_mode(struct query *q, struct str mode) {
+  struct op_call *call = q->call;
+  if (str_empty(mode)) {
+    struct setting_value provider;
+    TRY(setting_get(call->engine->store, q->scope.team, SET_SEARCH_PROVIDER, call->arena, &provider, call->err));
+    mode = str_is(provider.value, "fts5") ? STR("keyword") : STR("hybrid");
+  }
+  q->fusion.words = !str_is(mode, "vector");
+  q->fusion.means = !str_is(mode, "keyword");
+  return STATUS_OK;
+}
+
 enum status retrieve_prepare(struct query *q) {
   struct op_call *call = q->call;
   struct store *st = call->engine->store;

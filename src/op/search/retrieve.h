@@ -40,6 +40,8 @@ struct hits {
   size_t n, cap;
 };
 
+/* Sets which indexes are searched: "hybrid", "keyword" or "vector"; empty: by the setting. */
+NODISCARD enum status retrieve_set_mode(struct query *q, struct str mode);
 /* Loads the settings for ranking and finds times and types named in the query. */
 NODISCARD enum status retrieve_prepare(struct query *q);
 /* The best `limit` memories in these states (an SQL list), best first. */

@@ -159,23 +159,10 @@ static struct str query_text(struct op_call *call) {
   return text;
 }
 
-/* Without the argument `mode` the setting decides. */
-static enum status read_mode(struct op_call *call, struct query *q) {
-  struct str mode = json_str(call->args, "mode");
-  if (str_empty(mode)) {
-    struct setting_value provider;
-    TRY(setting_get(call->engine->store, call->caller.team, SET_SEARCH_PROVIDER, call->arena, &provider, call->err));
-    mode = str_is(provider.value, "fts5") ? STR("keyword") : STR("hybrid");
-  }
-  q->fusion.words = !str_is(mode, "vector");
-  q->fusion.means = !str_is(mode, "keyword");
-  return STATUS_OK;
-}
-
 static enum status read_query(struct op_call *call, struct query *q) {
   *q = (struct query){.call = call, .text = query_text(call), .scope = call_scope(call)};
   q->scope.corpora = call_corpora(call);
-  TRY(read_mode(call, q));
+  TRY(retrieve_set_mode(q, json_str(call->args, "mode")));
   TRY(call_filter(call, &q->filter));
   TRY(call_int(call, "limit", 10, 1, 100, &q->limit));
   TRY(call_time(call, "as_of", -1, &q->scope.as_of));

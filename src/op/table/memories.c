@@ -133,7 +133,7 @@ const struct op memories_ops[] = {
    .routes = ROUTES(ROUTE("POST", "/capture")),
    .run = op_capture},
   {.name = "boot", .group = "Memories", .summary = "Show what an agent gets at the start of a conversation",
-   .help = "Blockers, patterns ranked by the task, identity, lessons, decisions, context, open tasks, the last handoff, "
+   .help = "Blockers, a person's first; what a search for the task finds; patterns ranked by the task, identity, lessons, decisions, context, open tasks, the last handoff, "
    "other live sessions and pending action items, within a token budget. Protected memories are never dropped; "
    "dropped ones are counted. With --register or --pid it registers a session: the reply contains its handle, dead "
    "sessions are ended, and action items of recent memories become pending. MCP and HTTP clients register "
@@ -142,7 +142,7 @@ const struct op memories_ops[] = {
    .params = boot_params, .flags = OP_EVERYDAY | OP_PROJECT | OP_BOOTS,
    .result = "text? session? writes_blocked:bool format=brief|full|blocks project session_id?:int ended:[text] "
    "working_context?:(task project source note) degraded? tokens:int budget?:int "
-   "sections?:[(name items:[(id:int headline priority? status?)])] dropped?:[(section count:int fetch)] "
+   "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int fetch)] "
    "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning?",
    .routes = ROUTES(
      ROUTE("GET", "/boot"),

@@ -505,10 +505,11 @@ TEST(a_flood_does_not_displace_protected_memories, .seconds = 120) {
   CHECK(jint(OK("boot"), "tokens") <= 2000);
 }
 
-/* Memories that an agent pins are protected too: many of them exceed the budget, but displace nothing. */
-TEST(pinned_floods_only_exceed_the_budget, .seconds = 60) {
+/* Only ten of the blockers that agents pin are protected. */
+TEST(a_flood_of_pinned_blockers_does_not_displace_a_persons, .seconds = 60) {
   declare_agent();
   STORE("--type", "guardrail", "--delivery", "pinned", "The treasurer signs every payment");
+  STORE("--type", "guardrail", "The harbour master decides who may dock");
   struct buf b = BUF(&memory);
   for (int i = 0; i < 200; i++)
     buf_addf(&b, "{\"type\":\"guardrail\",\"delivery\":\"pinned\",\"defer_embedding\":true,\"text\":\"%s%d\"}\n",
@@ -516,7 +517,34 @@ TEST(pinned_floods_only_exceed_the_budget, .seconds = 60) {
   CHECK_INT(CAIRN_FED(buf_str(&b), "--agent", "bot", "remember", "--batch", "-", "--json").exit_code, 0);
   yyjson_val *r = OK("boot");
   CHECK(has(jstr(r, "text"), "The treasurer signs every payment"));
-  CHECK(jint(r, "tokens") > jint(r, "budget"));
+  CHECK(has(jstr(r, "text"), "The harbour master decides"));
+  CHECK(jint(r, "tokens") <= jint(r, "budget"));
+  CHECK_STR(jstr(r, "dropped[0].section"), "blockers");
+  CHECK_INT(jlen(r, "sections[0].items") + (size_t)jint(r, "dropped[0].count"), 202);
+}
+
+TEST(blockers_of_agents_come_after_a_persons_and_name_their_author) {
+  declare_agent();
+  static const char *const mine[] = {"The treasurer signs every payment", "The harbour master decides who may dock",
+                                     "No crane runs above wind force eight"};
+  static const char *const subjects[] = {"anchor", "basket", "candle", "drawer", "engine", "feather", "garden"};
+  for (size_t i = 0; i < ARRAY_LEN(mine); i++)
+    STORE("--type", "guardrail", mine[i]);
+  for (size_t i = 0; i < ARRAY_LEN(subjects); i++)
+    BOT("remember", "--type", "guardrail", words(subjects[i], 6));
+  yyjson_val *r = OK("boot");
+  CHECK_STR(jstr(r, "sections[0].name"), "blockers");
+  CHECK_INT(jlen(r, "sections[0].items"), ARRAY_LEN(mine) + ARRAY_LEN(subjects));
+  for (size_t i = 0; i < ARRAY_LEN(mine) + ARRAY_LEN(subjects); i++) {
+    test_note("item %zu", i);
+    CHECK((jget(r, textf("sections[0].items[%zu].author", i)) != NULL) == (i >= ARRAY_LEN(mine)));
+  }
+  CHECK(has(jstr(r, "text"), "not by a person)"));
+  /* If not all fit, what was left out is named first. */
+  struct str text = jstr(OK("boot", "--budget", "300"), "text");
+  for (size_t i = 0; i < ARRAY_LEN(mine); i++)
+    CHECK(has(text, mine[i]));
+  CHECK(str_find(text, STR(" more: "), 0) < str_find(text, str_from(mine[0]), 0));
 }
 
 TEST(tags_are_checked_for_suspect_text) {

@@ -202,7 +202,7 @@ TEST(defect_22_no_cap_evicts_a_protected_rule) {
     OK("pin", num(STORE("--type", "guardrail", words(subjects[i], 6))));
   for (int i = 0; i < 9; i++)
     STORE("--type", "guardrail", words(textf("ordinary%d", i), 6));
-  yyjson_val *r = OK("boot");
+  yyjson_val *r = OK("boot", "--budget", "1000");
   struct str text = jstr(r, "text");
   for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
     test_note("%s", subjects[i]);

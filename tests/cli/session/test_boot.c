@@ -41,7 +41,7 @@ TEST(sections_are_capped, .slow = true) {
   static const struct {
     const char *name;
     size_t shown, left;
-  } want[] = {{"blockers", 5, 3}, {"patterns", 5, 3}, {"lessons", 5, 3}, {"decisions", 5, 3},
+  } want[] = {{"blockers", 8, 0}, {"patterns", 5, 3}, {"lessons", 5, 3}, {"decisions", 5, 3},
               {"context", 5, 3},  {"identity", 8, 0}, {"tasks", 20, 4},  {"pinned", 0, 0}};
   for (size_t i = 0; i < ARRAY_LEN(want); i++) {
     test_note("%s", want[i].name);
@@ -67,9 +67,10 @@ TEST(patterns_are_ranked_by_the_task) {
   int64_t near = STORE("--type", "rule", "Database migrations of the login service need a review by the database team");
   for (size_t i = 0; i < 6; i++)
     STORE("--type", "rule", about(i, "pattern"));
-  CHECK_INT(jint(section(OK("boot", "--task", "write a database migration for the login service"), "patterns"),
-                 "items[0].id"),
-            near);
+  yyjson_val *r = OK("boot", "--task", "write a database migration for the login service");
+  CHECK_INT(jint(section(r, "relevant"), "items[0].id"), near);
+  CHECK_STR(jstr(section(r, "relevant"), "items[0].type"), "rule");
+  CHECK_INT(jpos(section(r, "patterns"), "items", near), -1);          /* no memory is listed twice */
   CHECK(jint(section(OK("boot"), "patterns"), "items[0].id") != near); /* without a task: newest first */
 }
 

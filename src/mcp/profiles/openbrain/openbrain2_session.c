@@ -3,7 +3,7 @@
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
-enum { HANDOFF_CHARS = 2000, TRUNCATED_NAMED = 50, TOKEN_CAP = 2000 };
+enum { HANDOFF_CHARS = 2000, TRUNCATED_NAMED = 50, TOKEN_CAP = 2000, BLOCKERS_CAP = 5 };
 
 /* ---- boot ---- */
 
@@ -12,6 +12,7 @@ struct boot {
   yyjson_mut_val *booted; /* result of the operation */
   yyjson_mut_val *to;
   struct str project, task;
+  bool capped; /* rules beyond the caps were removed */
 };
 
 static yyjson_mut_val *items_of(struct boot *b, const char *name) {
@@ -44,6 +45,42 @@ static enum status register_session(struct boot *b) {
   json_put_int(run->doc, args, "budget", TOKEN_CAP);
   TRY(tool_op(run, "boot", args, &b->booted));
   b->booted = brain_plain(run, b->booted);
+  return STATUS_OK;
+}
+
+/* Moves patterns and tasks from the section `relevant` to the start of their own sections. */
+static enum status sort_relevant(struct boot *b) {
+  yyjson_mut_val *relevant = items_of(b, "relevant"), *rest = yyjson_mut_arr(b->run->doc), *item, *m = NULL;
+  yyjson_mut_val *to[] = {items_of(b, "patterns"), items_of(b, "tasks")};
+  size_t at[] = {0, 0}, i, n;
+  yyjson_mut_arr_foreach(relevant, i, n, item) {
+    yyjson_mut_val *copy = yyjson_mut_val_mut_copy(b->run->doc, item);
+    TRY(brain_look(b->run, brain_int(item, "id", 0), &m));
+    bool task = str_is(result_text(m, "kind"), "task"), pattern = str_is(result_text(m, "severity"), "pattern");
+    if (to[task] && (task || pattern))
+      yyjson_mut_arr_insert(to[task], copy, at[task]++);
+    else
+      yyjson_mut_arr_append(rest, copy);
+  }
+  yyjson_mut_arr_clear(relevant);
+  while ((item = yyjson_mut_arr_remove_first(rest)))
+    yyjson_mut_arr_append(relevant, item);
+  return STATUS_OK;
+}
+
+/* Removes rules beyond the cap of a section; memories that are always delivered stay. */
+static enum status cap_rules(struct boot *b, const char *section, size_t cap) {
+  yyjson_mut_val *items = items_of(b, section), *item, *m = NULL;
+  size_t kept = 0;
+  yyjson_mut_arr_iter it = yyjson_mut_arr_iter_with(items);
+  while ((item = yyjson_mut_arr_iter_next(&it))) {
+    TRY(brain_look(b->run, brain_int(item, "id", 0), &m));
+    bool always = !str_is(result_text(m, "delivery"), "on_demand") && !str_is(result_text(m, "delivery"), "skill");
+    if (++kept <= cap || always || brain_bool(yyjson_mut_obj_get(m, "skill"), "always_on"))
+      continue;
+    yyjson_mut_arr_iter_remove(&it);
+    b->capped = true;
+  }
   return STATUS_OK;
 }
 
@@ -172,20 +209,23 @@ static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const cha
 static enum status put_truncated(struct boot *b) {
   struct tool_run *run = b->run;
   yyjson_mut_val *names = json_put_arr(run->doc, b->to, "truncated"), *d;
+  static const char *const known[] = {"tasks", "patterns", "blockers"};
+  bool dropped[] = {false, b->capped, b->capped};
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "dropped"), i, n, d) {
     struct str section = result_text(d, "section");
-    static const char *const known[] = {"tasks", "patterns", "blockers"};
     for (size_t k = 0; k < ARRAY_LEN(known); k++)
-      if (str_is(section, known[k]))
-        TRY(name_dropped(b, names, known[k]));
+      dropped[k] |= str_is(section, known[k]);
   }
+  for (size_t k = 0; k < ARRAY_LEN(known); k++)
+    if (dropped[k])
+      TRY(name_dropped(b, names, known[k]));
   return STATUS_OK;
 }
 
 /* Sections that brain_v2 does not have, if they are not empty. */
 static void put_others(struct boot *b) {
-  static const char *const names[] = {"identity", "lessons", "pinned", "decisions", "context"};
+  static const char *const names[] = {"relevant", "identity", "lessons", "pinned", "decisions", "context"};
   static const struct shape rows[] = {COPY("memory_id=id headline"), {0}};
   yyjson_mut_val *others = NULL;
   for (size_t k = 0; k < ARRAY_LEN(names); k++) {
@@ -215,7 +255,7 @@ static enum status put_registry(struct boot *b) {
 static void put_caps(struct boot *b) {
   yyjson_mut_doc *doc = b->run->doc;
   yyjson_mut_val *caps = json_put_obj(doc, b->to, "caps");
-  json_put_int(doc, caps, "blockers", BOOT_BLOCKERS);
+  json_put_int(doc, caps, "blockers", BLOCKERS_CAP);
   json_put_int(doc, caps, "patterns", BOOT_PATTERNS);
   json_put_int(doc, caps, "tasks", BOOT_TASKS_SHOWN);
   json_put_int(doc, caps, "handoff_chars", HANDOFF_CHARS);
@@ -224,6 +264,9 @@ static void put_caps(struct boot *b) {
 
 static enum status put_parts(struct boot *b) {
   yyjson_mut_val *near = NULL;
+  TRY(sort_relevant(b));
+  TRY(cap_rules(b, "blockers", BLOCKERS_CAP));
+  TRY(cap_rules(b, "patterns", BOOT_PATTERNS));
   TRY(similarities(b, &near));
   TRY(put_rules(b, "blockers", NULL));
   TRY(put_rules(b, "patterns", near));
