@@ -66,8 +66,8 @@ enum status vault_add_event(struct txn *txn, struct arena *a, struct str key, co
 
 static enum status put_row(struct txn *txn, struct arena *a, struct str key, struct str value, struct str sealed,
                            const char *action, struct error *err) {
-  assert(key.n > 0 && !(sealed.p && value.n));
   TRY(reach_check_admin(txn->store, "the vault", err));
+  assert(key.n > 0 && !(sealed.p && value.n));
   TRY(db_exec(txn->store->db, err,
               "INSERT INTO vault (team, key, value, is_secret, cipher, created_at, updated_at, updated_by)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7) ON CONFLICT (team, key) DO UPDATE"
@@ -153,8 +153,8 @@ enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct e
 
 enum status grant_put(struct txn *txn, const struct grant *g, struct error *err) {
   assert(db_in_transaction(txn->store->db));
-  assert(g->key.n > 0 && g->grantee.n > 0 && g->uses >= -1);
   TRY(reach_check_admin(txn->store, "grants of the vault", err));
+  assert(g->key.n > 0 && g->grantee.n > 0 && g->uses >= -1);
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
               txn->team, g->key, g->grantee));
   return db_exec(txn->store->db, err,
