@@ -1,6 +1,7 @@
 /* alloc.c: malloc and locked memory with per-thread fault injection. */
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ static _Thread_local int fail_sticky;
 static _Thread_local long fail_count;
 
 void alloc_fail_at(long nth, int sticky) {
+  assert(nth >= 0);
   fail_countdown = nth;
   fail_sticky = sticky;
   fail_count = 0;

@@ -48,6 +48,8 @@ static void run_deferred(struct arena *a) {
 }
 
 static void free_block(struct arena *a, struct arena_block *b) {
+  assert(b->used <= b->size);
+  assert(!b->pooled || (b->guarded && a->pieces));
   if (b->pooled) {
     secret_pool_give(a->pieces, b, sizeof(*b) + b->used);
   } else if (b->guarded) {
@@ -65,6 +67,7 @@ void arena_guard(struct arena *a) {
 }
 
 void arena_guard_undecided(struct arena *a, struct secret_pool *pieces) {
+  assert(!a->head || a->pieces == pieces);
   a->pieces = pieces;
   a->guarded = a->undecided = true;
 }
@@ -110,6 +113,7 @@ size_t arena_mul(struct arena *a, size_t x, size_t y) {
 
 static struct arena_block *new_block(struct arena *a, size_t size) {
   size_t total = sizeof(struct arena_block) + size;
+  assert(total > size);
   if (a->guarded && a->pieces && !EXACT && total <= SECRET_PIECE) {
     struct arena_block *b = secret_pool_take(a->pieces);
     if (b) {
@@ -150,6 +154,7 @@ void *arena_alloc(struct arena *a, size_t size) {
     b = add_block(a, size);
   assert(b->guarded == a->guarded && b->used <= b->size && b->size - b->used >= size);
   void *p = b->data + b->used;
+  assert((uintptr_t)p % ALIGN == 0);
   b->used += size;
   a->used += size;
   return p;
@@ -201,6 +206,7 @@ struct str arena_printf(struct arena *a, const char *fmt, ...) {
 /* If the record cannot be allocated, fn runs before the jump to the outer boundary. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p) {
   jmp_buf inner, *outer = a->oom;
+  assert(fn);
   if (ARENA_BOUNDARY(a, inner)) {
     a->oom = outer;
     fn(p);

@@ -9,6 +9,7 @@ static void buf_reserve(struct buf *b, size_t more) {
   if (b->cap - b->n > more) /* includes space for the terminating NUL */
     return;
   size_t cap = b->cap ? b->cap : 128;
+  assert(b->a);
   while (cap - b->n <= more)
     cap = arena_mul(b->a, cap, 2);
   char *p = arena_alloc(b->a, cap);
@@ -16,9 +17,11 @@ static void buf_reserve(struct buf *b, size_t more) {
     memcpy(p, b->p, b->n);
   b->p = p;
   b->cap = cap;
+  assert(b->cap - b->n > more);
 }
 
 void buf_add(struct buf *b, struct str s) {
+  assert(s.p || s.n == 0);
   buf_reserve(b, s.n);
   if (s.n)
     memcpy(b->p + b->n, s.p, s.n);
@@ -49,7 +52,7 @@ void buf_addf(struct buf *b, const char *fmt, ...) {
 }
 
 void *list_grow(struct arena *a, const void *v, size_t n, size_t *cap, size_t size) {
-  assert(n == *cap);
+  assert(n == *cap && size > 0);
   size_t wider = *cap ? arena_mul(a, *cap, 2) : 8;
   void *p = arena_alloc(a, arena_mul(a, wider, size));
   if (n)

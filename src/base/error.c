@@ -14,7 +14,7 @@
 PRINTF_FMT(3, 0)
 static void format(char *out, size_t size, const char *fmt, va_list ap) {
   char text[ERROR_FIX_MAX + 1]; /* utf8_cut() needs the byte after the last one that fits */
-  assert(size < sizeof(text));
+  assert(size > 0 && size < sizeof(text));
   vsnprintf(text, size + 1, fmt, ap);
   struct str fits = utf8_cut((struct str){text, strlen(text)}, size - 1);
   for (size_t i = 0; i < fits.n; i++)
@@ -23,6 +23,7 @@ static void format(char *out, size_t size, const char *fmt, va_list ap) {
 }
 
 enum status(error_set)(struct error *e, enum status code, const char *fmt, ...) {
+  assert(code != STATUS_OK && (unsigned)code < STATUS_COUNT);
   va_list ap;
   va_start(ap, fmt);
   format(e->message, sizeof(e->message), fmt, ap);
@@ -36,11 +37,13 @@ enum status(error_set)(struct error *e, enum status code, const char *fmt, ...) 
 }
 
 enum status(error_step)(struct error *e, const char *step) {
+  assert(e->code != STATUS_OK);
   e->step = step;
   return e->code;
 }
 
 enum status(error_fix)(struct error *e, const char *fmt, ...) {
+  assert(e->code != STATUS_OK);
   va_list ap;
   va_start(ap, fmt);
   format(e->fix, sizeof(e->fix), fmt, ap);

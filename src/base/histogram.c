@@ -15,11 +15,12 @@ static int bucket_of(int64_t value) {
     return (int)v;
   int shift = 63 - __builtin_clzll(v) - HISTOGRAM_SUB_BITS;
   int bucket = shift * SUB + (int)(v >> shift);
-  assert(bucket < HISTOGRAM_BUCKETS);
+  assert(bucket >= 2 * SUB && bucket < HISTOGRAM_BUCKETS);
   return bucket;
 }
 
 static int64_t bucket_middle(int bucket) {
+  assert(bucket >= 0 && bucket < HISTOGRAM_BUCKETS);
   if (bucket < 2 * SUB)
     return bucket;
   int shift = bucket / SUB - 1;
@@ -36,6 +37,7 @@ void histogram_add(struct histogram *h, int64_t value) {
 }
 
 int64_t histogram_quantile(const struct histogram *h, int permille) {
+  assert(permille >= 0 && permille <= 1000);
   uint64_t rank = (h->n * (uint64_t)permille + 999) / 1000, seen = 0;
   if (h->n == 0)
     return 0;

@@ -1,9 +1,11 @@
 /* id.c: UUIDs and content hashes. */
 #include "base/id.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 static void format_uuid(uint8_t b[16], int version, char out[UUID_SIZE]) {
+  assert(version > 0 && version < 16);
   b[6] = (uint8_t)((b[6] & 0x0f) | version << 4);
   b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
   static const char hex[] = "0123456789abcdef";
@@ -14,6 +16,7 @@ static void format_uuid(uint8_t b[16], int version, char out[UUID_SIZE]) {
     *o++ = hex[b[i] >> 4];
     *o++ = hex[b[i] & 15];
   }
+  assert(o == out + UUID_SIZE - 1);
   *o = 0;
 }
 

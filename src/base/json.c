@@ -1,6 +1,8 @@
 /* json.c: yyjson with arena memory. */
 #include "base/json.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 
 static void *alc_malloc(void *ctx, size_t size) { return arena_alloc(ctx, size); }
@@ -58,6 +60,7 @@ enum status json_read(struct arena *a, struct str text, yyjson_val **ret_root, s
 yyjson_mut_doc *json_new(struct arena *a) { return yyjson_mut_doc_new(alc_of(a)); }
 
 struct str json_write(struct arena *a, const yyjson_mut_val *root, bool pretty) {
+  assert(root);
   size_t n = 0;
   yyjson_write_flag flags = pretty ? YYJSON_WRITE_PRETTY_TWO_SPACES : 0;
   char *p = yyjson_mut_val_write_opts(root, flags | YYJSON_WRITE_INF_AND_NAN_AS_NULL, alc_of(a), &n, NULL);
@@ -65,6 +68,7 @@ struct str json_write(struct arena *a, const yyjson_mut_val *root, bool pretty) 
 }
 
 struct str json_write_val(struct arena *a, const yyjson_val *root) {
+  assert(root);
   size_t n = 0;
   char *p = yyjson_val_write_opts(root, 0, alc_of(a), &n, NULL);
   return p ? (struct str){p, n} : STR("null");
@@ -104,6 +108,7 @@ static struct str valid_text(const yyjson_mut_doc *doc, struct str s) {
 }
 
 void json_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct str value) {
+  assert(yyjson_mut_is_obj(obj));
   struct str text = valid_text(doc, value);
   yyjson_mut_obj_add_strncpy(doc, obj, name, text.p, text.n);
 }
@@ -114,14 +119,17 @@ void json_put_opt(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, st
 }
 
 void json_put_int(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, int64_t value) {
+  assert(yyjson_mut_is_obj(obj));
   yyjson_mut_obj_add_sint(doc, obj, name, value);
 }
 
 void json_put_num(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, double value) {
+  assert(yyjson_mut_is_obj(obj));
   yyjson_mut_obj_add_real(doc, obj, name, value);
 }
 
 double json_round(double value, int decimals) {
+  assert(decimals >= 0);
   double scale = 1;
   for (int i = 0; i < decimals; i++)
     scale *= 10;
@@ -129,6 +137,7 @@ double json_round(double value, int decimals) {
 }
 
 void json_put_bool(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, bool value) {
+  assert(yyjson_mut_is_obj(obj));
   yyjson_mut_obj_add_bool(doc, obj, name, value);
 }
 
@@ -139,14 +148,17 @@ void json_put_strs(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, c
 }
 
 yyjson_mut_val *json_put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name) {
+  assert(yyjson_mut_is_obj(obj));
   return yyjson_mut_obj_add_obj(doc, obj, name);
 }
 
 yyjson_mut_val *json_put_arr(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name) {
+  assert(yyjson_mut_is_obj(obj));
   return yyjson_mut_obj_add_arr(doc, obj, name);
 }
 
 void json_add_str(yyjson_mut_doc *doc, yyjson_mut_val *arr, struct str value) {
+  assert(yyjson_mut_is_arr(arr));
   struct str text = valid_text(doc, value);
   yyjson_mut_arr_add_strncpy(doc, arr, text.p, text.n);
 }

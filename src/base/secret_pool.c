@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <pthread.h>
 #include <sodium.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/alloc.h"
 
@@ -28,10 +30,27 @@ struct secret_pool *secret_pool_new(void) {
   return pool;
 }
 
+UNUSED static size_t free_count(const struct secret_pool *pool) {
+  size_t n = 0;
+  for (const struct piece *p = pool->first; p; p = p->next)
+    n++;
+  return n;
+}
+
+UNUSED static bool owns(const struct secret_pool *pool, const void *piece) {
+  for (size_t i = 0; i < pool->count; i++) {
+    size_t offset = (uintptr_t)piece - (uintptr_t)pool->slabs[i];
+    if (offset < (size_t)SLAB_PIECES * SECRET_PIECE)
+      return offset % SECRET_PIECE == 0;
+  }
+  return false;
+}
+
 void secret_pool_free(struct secret_pool **pool) {
   struct secret_pool *p = *pool;
   if (!p)
     return;
+  assert(free_count(p) == p->count * SLAB_PIECES);
   for (size_t i = 0; i < p->count; i++)
     mem_secret_free(p->slabs[i]);
   pthread_mutex_destroy(&p->lock);
@@ -69,6 +88,7 @@ void secret_pool_give(struct secret_pool *pool, void *piece, size_t used) {
   assert(used <= SECRET_PIECE);
   sodium_memzero(piece, used < sizeof(struct piece) ? sizeof(struct piece) : used);
   pthread_mutex_lock(&pool->lock);
+  assert(owns(pool, piece));
   push(pool, piece);
   pthread_mutex_unlock(&pool->lock);
 }

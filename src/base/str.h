@@ -1,6 +1,7 @@
 /* str.h: non-owning (pointer, length) string slices. */
 #pragma once
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +24,10 @@ struct str {
 #define STR_ARG(s) (int)((s).n > 0x7fffffff ? 0x7fffffff : (s).n), ((s).p ? (s).p : "")
 
 static inline struct str str_from(const char *cstr) { return cstr ? (struct str){cstr, strlen(cstr)} : STR_NONE; }
-static inline struct str str_slice(struct str s, size_t from, size_t to) { return (struct str){s.p + from, to - from}; }
+static inline struct str str_slice(struct str s, size_t from, size_t to) {
+  assert(from <= to && to <= s.n);
+  return (struct str){s.p + from, to - from};
+}
 static inline bool str_empty(struct str s) { return s.n == 0; }
 static inline bool str_eq(struct str a, struct str b) { return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0); }
 static inline bool str_is(struct str a, const char *cstr) { return str_eq(a, str_from(cstr)); }

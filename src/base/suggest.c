@@ -1,6 +1,8 @@
 /* suggest.c: closest name by edit distance. */
 #include "base/suggest.h"
 
+#include <assert.h>
+
 enum { NAME_MAX_BYTES = 64 };
 
 static size_t min(size_t a, size_t b) { return a < b ? a : b; }
@@ -32,6 +34,7 @@ void suggest_init(struct suggest *s, struct str word) {
 }
 
 void suggest_offer(struct suggest *s, struct str candidate) {
+  assert(candidate.p);
   size_t distance = suggest_distance(s->word, candidate);
   /* A prefix counts as one edit: the user may expect abbreviations to work. */
   if (s->word.n >= 2 && str_starts(candidate, s->word))

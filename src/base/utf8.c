@@ -62,6 +62,7 @@ uint32_t utf8_next(struct str s, size_t *pos) {
   }
   size_t len = sequence(p, s.n - *pos);
   *pos += len ? len : 1;
+  assert(*pos <= s.n);
   switch (len) {
   case 2:
     return ((uint32_t)p[0] & 0x1f) << 6 | (p[1] & 0x3f);
@@ -77,7 +78,9 @@ uint32_t utf8_next(struct str s, size_t *pos) {
 size_t utf8_put(uint32_t cp, char out[4]) {
   if (cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
     cp = 0xfffd;
-  return (size_t)utf8proc_encode_char((utf8proc_int32_t)cp, (utf8proc_uint8_t *)out);
+  size_t n = (size_t)utf8proc_encode_char((utf8proc_int32_t)cp, (utf8proc_uint8_t *)out);
+  assert(n >= 1 && n <= 4);
+  return n;
 }
 
 struct str utf8_cut(struct str s, size_t max) {
@@ -160,6 +163,7 @@ static void push_decomposed(struct arena *a, struct code_points *list, uint32_t 
   utf8proc_ssize_t n =
       utf8proc_decompose_char((utf8proc_int32_t)cp, parts, PARTS_MAX,
                               UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE, &boundary);
+  assert(n >= 0 && n <= PARTS_MAX);
   for (utf8proc_ssize_t i = 0; i < n && i < PARTS_MAX; i++)
     if (!is_accent(parts[i]))
       list_push(a, list, parts[i]);
@@ -188,6 +192,7 @@ static void fold_run(struct arena *a, struct buf *out, struct str run) {
     return;
   order_marks(&list);
   utf8proc_ssize_t n = utf8proc_normalize_utf32(list.v, (utf8proc_ssize_t)list.n, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+  assert(n >= 0 && (size_t)n <= list.n);
   for (utf8proc_ssize_t i = 0; i < n; i++) {
     char bytes[4];
     buf_add(out, (struct str){bytes, utf8_put((uint32_t)list.v[i], bytes)});

@@ -1,6 +1,7 @@
 /* builtin.c: embedders that run an encoder in this process: tokenise, encode, quantise. */
 #include "embed/builtin.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,12 +31,14 @@ static void tokenise(const struct state *s, struct arena *a, enum embed_use use,
     text = arena_printf(a, "%.*s%.*s", STR_ARG(prefix), STR_ARG(text));
   int32_t *ids = arena_alloc(a, (size_t)s->model.shape.max_tokens * sizeof(*ids));
   wordpiece_ids(&s->vocabulary, a, text, s->model.shape.max_tokens, ids, &ret_text->n);
+  assert(ret_text->n <= (size_t)s->model.shape.max_tokens);
   ret_text->ids = ids;
 }
 
 static enum status embed_chunk(const struct state *s, struct arena *a, enum embed_use use, const struct str *texts,
                                size_t n, int8_t *ret_vectors, struct error *err) {
   size_t dims = (size_t)s->model.shape.dims;
+  assert(n > 0 && n <= CHUNK_TEXTS);
   struct encoder_text *tokens = arena_array(a, struct encoder_text, n);
   for (size_t i = 0; i < n; i++)
     tokenise(s, a, use, texts[i], &tokens[i]);
@@ -48,6 +51,7 @@ static enum status embed_chunk(const struct state *s, struct arena *a, enum embe
 
 static enum status embed(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
                          size_t n, int8_t *ret_vectors, struct error *err) {
+  assert(e->dims == ((const struct state *)e->state)->model.shape.dims);
   for (size_t i = 0; i < n; i += CHUNK_TEXTS) {
     struct arena *scratch = arena_child(a);
     enum status s = embed_chunk(e->state, scratch, use, texts + i, n - i < CHUNK_TEXTS ? n - i : CHUNK_TEXTS,

@@ -1,6 +1,7 @@
 /* embed.c: embedders by name, and calibration. */
 #include "embed/embed.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -15,6 +16,7 @@ enum status embedder_by_name(struct str name, const struct embedder **ret_embedd
       return STATUS_OK;
     }
     used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", known[i]->model);
+    assert(used < sizeof(names));
   }
   error_set(err, STATUS_USAGE, "there is no embedder named \"%.*s\"", STR_ARG(name));
   return error_fix(err, "Use one of these: %s.", names);
@@ -35,6 +37,7 @@ enum status embedder_by_name(struct str name, const struct embedder **ret_embedd
 
 /* Piecewise-linear interpolation through the knots (x[i], y[i]). */
 static double interpolate(const double *x, const double *y, int n, double at) {
+  assert(n >= 0 && n <= 8);
   if (n == 0)
     return at;
   if (!(at > x[0])) /* also NaN */

@@ -45,6 +45,7 @@ static double quantile(const double *v, size_t n, double share) {
 /* The threshold with equal error rates, and that rate: the share of `same` below it equals the share of `near` above
  * it. */
 static double equal_error_threshold(const struct fit_cosines *c, double *ret_rate) {
+  assert(c->same_n > 0 && c->near_n > 0);
   size_t below = 0; /* `near` values below the threshold */
   for (size_t i = 0; i < c->same_n; i++) {
     while (below < c->near_n && c->near[below] < c->same[i])
@@ -79,7 +80,10 @@ struct calibration fit_knots(struct fit_cosines *c) {
   for (int i = k.n - 1; i >= 0; i--)
     k.raw[i] = i == k.n - 1 ? 1 : fmin(raw[i], k.raw[i + 1] - STEP);
   k.raw[0] = fmax(k.raw[0], -1);
-  return k.raw[1] > k.raw[0] ? k : useless;
+  if (k.raw[1] <= k.raw[0])
+    return useless;
+  assert(calibration_is_valid(&k));
+  return k;
 }
 
 /* ---- pairs ---- */
@@ -105,6 +109,7 @@ enum status calibration_fit(const struct embedder *e, struct arena *a, struct ca
   size_t dims = (size_t)e->dims;
   read_pairs(a, &pairs);
   size_t n = pairs.labels.n;
+  assert(n > 0 && pairs.texts.n == 2 * n);
   int8_t *vectors = arena_array(a, int8_t, arena_mul(a, 2 * n, dims));
   TRY(e->embed(e, a, EMBED_TEXT, pairs.texts.v, 2 * n, vectors, err));
   struct fit_cosines c = {

@@ -76,6 +76,7 @@ static struct str stem(struct str w) {
     size_t keep; /* letters that must remain */
   } endings[] = {{STR_INIT("ing"), 2}, {STR_INIT("ies"), 3}, {STR_INIT("ied"), 3}, {STR_INIT("ed"), 2},
                  {STR_INIT("ly"), 4},  {STR_INIT("es"), 3},  {STR_INIT("s"), 2}};
+  assert(w.n > 0);
   if (str_ends(w, STR("ss")) || str_ends(w, STR("us")) || str_ends(w, STR("is")) || !ascii_alpha(w.p[w.n - 1]))
     return w;
   for (size_t i = 0; i < ARRAY_LEN(endings); i++)
@@ -92,6 +93,7 @@ static struct str stem(struct str w) {
 
 /* Whether the character cp at s.p[i], up to `next`, continues the word before it. Dots and commas do between digits. */
 static bool continues_word(struct str s, size_t i, uint32_t cp, size_t next) {
+  assert(i > 0 && next > i && next <= s.n);
   if (utf8_is_alnum(cp) && !utf8_is_unspaced(cp))
     return true;
   return (cp == '.' || cp == ',') && next < s.n && ascii_digit(s.p[i - 1]) && ascii_digit(s.p[next]);
@@ -133,6 +135,7 @@ static struct words split(struct arena *a, struct str s) {
 }
 
 static void add_feature(struct table *t, uint64_t hash, int32_t weight) {
+  assert(hash != 0 && weight > 0);
   size_t i = (size_t)hash & t->mask;
   while (t->slots[i].hash && t->slots[i].hash != hash)
     i = (i + 1) & t->mask;
@@ -177,6 +180,7 @@ static struct table collect_features(struct arena *a, const struct words *words)
 
 /* 16 * sqrt(count): a word that occurs four times counts double. */
 static int64_t damp(uint32_t count) {
+  assert(count > 0);
   uint64_t n = (uint64_t)count << 8, root = 16;
   while ((root + 1) * (root + 1) <= n)
     root++;
@@ -204,6 +208,7 @@ static enum status embed(const struct embedder *e, struct arena *a, enum embed_u
                          size_t n, int8_t *ret_vectors, struct error *err) {
   (void)use;
   (void)err;
+  assert(e->dims == DIMS);
   for (size_t i = 0; i < n; i++)
     embed_one(a, texts[i], ret_vectors + i * (size_t)e->dims);
   return STATUS_OK;

@@ -84,6 +84,7 @@ AVX2 static struct dots dots_avx2(const int8_t *a, const int8_t *b, int dims) {
 #endif
 
 int32_t vec_dot(const int8_t *a, const int8_t *b, int dims) {
+  assert(dims >= 0 && dims <= VEC_MAX_DIMS);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2"))
     return dot_avx2(a, b, dims);
@@ -92,6 +93,7 @@ int32_t vec_dot(const int8_t *a, const int8_t *b, int dims) {
 }
 
 static struct dots dots_of(const int8_t *a, const int8_t *b, int dims) {
+  assert(dims >= 0 && dims <= VEC_MAX_DIMS);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2"))
     return dots_avx2(a, b, dims);
@@ -189,6 +191,7 @@ void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector) {
     x[i] = sums[i] / (INT64_C(1) << down) * (INT64_C(1) << up);
   rotate_sums(x, dims);
   int64_t most = (int64_t)largest_of(x, dims);
+  assert(most <= INT64_MAX / (4 * VEC_LARGEST));
   for (int i = 0; i < dims; i++) {
     int64_t twice = x[i] * VEC_LARGEST * 2;
     ret_vector[i] = (int8_t)(most ? (twice + (twice < 0 ? -most : most)) / (2 * most) : 0);
@@ -198,6 +201,7 @@ void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector) {
 /* ---- sign bits ---- */
 
 void vec_bits(const int8_t *v, const int8_t *centre, int dims, uint64_t *ret_bits) {
+  assert(dims > 0 && dims <= VEC_MAX_DIMS);
   for (int i = 0; i < dims; i++)
     ret_bits[i / 64] = (i % 64 ? ret_bits[i / 64] : 0) | (uint64_t)(v[i] > (centre ? centre[i] : 0)) << (i % 64);
 }
@@ -256,6 +260,7 @@ scan_avx512(const uint64_t *groups, size_t nrows, int words, const uint64_t *que
 #endif
 
 void vec_scan_bits(const uint64_t *groups, size_t nrows, int words, const uint64_t *query, uint16_t *ret_distance) {
+  assert(nrows % VEC_GROUP == 0 && words > 0 && words <= VEC_WORDS(VEC_MAX_DIMS));
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq")) {
     scan_avx512(groups, nrows, words, query, ret_distance);
@@ -266,6 +271,7 @@ void vec_scan_bits(const uint64_t *groups, size_t nrows, int words, const uint64
 }
 
 void vec_agreement_table(const int8_t *query, const int8_t *centre, int dims, int16_t *ret_table) {
+  assert(dims > 0 && dims <= VEC_MAX_DIMS);
   for (int at = 0; at < VEC_WORDS(dims) * 64; at += 8, ret_table += 256) {
     int part[8], all = 0;
     for (int i = 0; i < 8; i++) {
@@ -313,5 +319,6 @@ static VEC_CLONES size_t pick_near(const uint16_t *distance, size_t n, uint16_t 
 }
 
 size_t vec_near_rows(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows) {
+  assert(n <= UINT16_MAX + 1);
   return limit < 0 ? 0 : pick_near(distance, n, (uint16_t)(limit > UINT16_MAX ? UINT16_MAX : limit), ret_rows);
 }

@@ -1,6 +1,7 @@
 /* config.c: parsing cairn.toml and --set assignments; unknown keys and values are errors. */
 #include "file/config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -126,6 +127,7 @@ static enum status setting_text(struct reading *r, const struct toml *t, enum se
 }
 
 static enum status set(struct reading *r, const struct toml *t, enum setting_id id, struct str value) {
+  assert((unsigned)id < SET_COUNT);
   struct setting_given *to = &r->given->file[id];
   struct error why = {0};
   if (to->value.p) {
@@ -174,6 +176,7 @@ static enum status read_value(struct reading *r, const struct toml *t, struct st
 }
 
 static enum status read_table(struct reading *r, const struct toml *table, struct str prefix) {
+  assert(table->form == TOML_TABLE);
   for (const struct toml *t = table->first; t; t = t->next) {
     struct str name = prefix.n ? arena_printf(r->a, "%.*s.%.*s", STR_ARG(prefix), STR_ARG(t->key)) : t->key;
     /* embedder = "ollama" is a setting, [embedder] a table of others. */

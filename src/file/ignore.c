@@ -4,10 +4,13 @@
  * (pattern x path) steps. */
 #include "file/ignore.h"
 
+#include <assert.h>
+
 /* ---- one name ---- */
 
 /* One byte of the pattern, unescaped. */
 static bool take_byte(struct str p, size_t *pos, char *ret_c) {
+  assert(*pos < p.n);
   if (p.p[*pos] == '\\')
     ++*pos;
   if (*pos >= p.n)
@@ -18,6 +21,7 @@ static bool take_byte(struct str p, size_t *pos, char *ret_c) {
 
 /* Matches the class "[a-z]" at *pos and moves *pos past it. An unterminated class matches nothing. */
 static bool class_matches(struct str p, size_t *pos, char c) {
+  assert(*pos < p.n && p.p[*pos] == '[');
   size_t i = *pos + 1;
   bool negated = i < p.n && (p.p[i] == '!' || p.p[i] == '^'), found = false;
   i += negated;
@@ -39,8 +43,9 @@ static bool class_matches(struct str p, size_t *pos, char c) {
   return found != negated;
 }
 
-/* Matches the pattern element at *pos, which is not a star, with one byte and moves *pos past it. */
+/* Matches the pattern element at *pos with one byte and moves *pos past it. */
 static bool byte_matches(struct str p, size_t *pos, char c) {
+  assert(*pos < p.n && p.p[*pos] != '*');
   if (p.p[*pos] == '?') {
     ++*pos;
     return true;
@@ -77,6 +82,7 @@ bool ignore_glob(struct str pattern, struct str name) {
 
 /* The part of s from *pos to the next slash; moves *pos past the slash. */
 static struct str part_at(struct str s, size_t *pos) {
+  assert(*pos < s.n);
   size_t from = *pos, to = str_find(s, STR("/"), from);
   if (to == SIZE_MAX)
     to = s.n;
@@ -167,6 +173,7 @@ static bool rule_matches(const struct ignore_rule *r, struct str path, struct st
 }
 
 bool ignore_match(const struct ignore *rules, struct str path, bool folder) {
+  assert(path.n > 0);
   size_t slash = path.n;
   while (slash > 0 && path.p[slash - 1] != '/')
     slash--;

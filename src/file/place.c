@@ -1,6 +1,7 @@
 /* place.c: paths of an agent's files. */
 #include "file/place.h"
 
+#include <assert.h>
 #include <dirent.h>
 
 #include "base/json.h"
@@ -16,6 +17,7 @@ enum { NAME_BYTES = 60, NOTE_MAX = 64 * 1024 };
 /* A folder name for a project. Characters that are not allowed or would hide the folder become '-', and then a hash of
  * the whole name is appended to keep it unique. */
 static struct str folder_name(struct arena *a, struct str project) {
+  assert(project.n > 0);
   struct buf b = BUF(a);
   bool same = project.n <= NAME_BYTES;
   for (size_t i = 0; i < project.n && i < NAME_BYTES; i++) {
@@ -33,6 +35,7 @@ static struct str folder_name(struct arena *a, struct str project) {
 enum status agent_folder(struct store *st, struct str team, struct str project, struct arena *a, struct str *ret_folder,
                          struct error *err) {
   struct setting_value root;
+  assert(team.n > 0);
   char beside[PLACE_MAX];
   TRY(setting_get(st, team, SET_FILES_ROOT, a, &root, err));
   struct str folder = root.value;

@@ -1,6 +1,7 @@
 /* swap.c: compare-and-swap of a file that others may be editing. */
 #include "file/swap.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -53,6 +54,7 @@ static bool has_content(struct swap *w, const char *path, struct str text) {
 
 /* For file systems without RENAME_EXCHANGE: leaves a short race between comparing and renaming. */
 static enum status rename_over(struct swap *w, bool *ret_done, struct error *err) {
+  assert(w->temp[0]);
   *ret_done = w->was.p ? has_content(w, w->target, w->was) : access(w->target, F_OK) != 0;
   if (*ret_done && rename(w->temp, w->target) != 0)
     return failed(w, err);

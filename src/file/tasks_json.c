@@ -1,6 +1,8 @@
 /* tasks_json.c: reading, writing and merging tasks.json. */
 #include "file/tasks_json.h"
 
+#include <assert.h>
+
 #include "base/os/clock.h"
 
 const char *const task_progress_names[] = {"pending", "in_progress", "blocked", "done", NULL};
@@ -138,6 +140,7 @@ enum status tasks_json_read(struct arena *a, const char *name, struct str text, 
 
 /* Replaces a member in place, or adds it. */
 static void set(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, yyjson_mut_val *value) {
+  assert(yyjson_mut_is_obj(obj));
   if (!yyjson_mut_obj_replace(obj, yyjson_mut_str(doc, name), value))
     yyjson_mut_obj_add(obj, yyjson_mut_str(doc, name), value);
 }
@@ -163,6 +166,7 @@ static bool same_texts(const struct strs *x, const struct strs *y) {
 /* Writes the members that differ from the entry in the file; all members of a new entry (was == NULL). */
 static void put_entry(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct task_entry *e,
                       const struct task_entry *was) {
+  assert((unsigned)e->status <= TASK_DONE && (unsigned)e->priority <= TASK_LOW);
   if (!was || !str_eq(e->id, was->id))
     set(doc, obj, "id", text_or_null(doc, e->id));
   if (!was || !str_eq(e->milestone, was->milestone))

@@ -1,6 +1,7 @@
 /* team_files.c: finding and removing the files of a team. */
 #include "file/team_files.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,7 @@ static int walk(int parent, const char *name, bool remove, int depth, int64_t *f
 }
 
 static enum status walk_folder(const struct team_files *files, bool remove, int64_t *ret_count, struct error *err) {
+  assert(files->folder.n > 1);
   int64_t count = 0;
   int bad = walk(AT_FDCWD, files->folder.p, remove, 0, &count);
   if (bad && bad != ENOENT) {

@@ -1,6 +1,7 @@
 /* walk.c: listing the text files of a folder, without hidden, ignored, generated and huge ones. */
 #include "file/walk.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -203,6 +204,7 @@ static bool is_generated(int dir) {
 
 /* Only a missing root is an error. Subfolders may have been deleted, or may be unreadable. */
 static enum status read_folder(struct walk *w, struct folder in, struct error *err) {
+  assert(!w->dir && in.depth <= WALK_DEPTH);
   struct str disk = in.depth ? below(w->a, w->root, shown(w, in.path)) : w->root;
   int fd = open(disk.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (in.depth ? O_NOFOLLOW : 0));
   int why = errno;

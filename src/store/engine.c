@@ -1,6 +1,8 @@
 /* engine.c: dispatches calls to the engine of the store. */
 #include "store/engine.h"
 
+#include <assert.h>
+
 static bool is_sqlite(const struct store *st) { return db_engine(st->db) == DB_SQLITE; }
 
 #define X(name, params, args)                                                                                          \
@@ -9,7 +11,10 @@ ENGINE_OF_STORE(X)
 #undef X
 
 #define X(name, params, args)                                                                                          \
-  enum status name params { return is_sqlite(txn->store) ? sqlite_##name args : postgres_##name args; }
+  enum status name params {                                                                                            \
+    assert(db_in_transaction(txn->store->db));                                                                         \
+    return is_sqlite(txn->store) ? sqlite_##name args : postgres_##name args;                                          \
+  }
 ENGINE_OF_TXN(X)
 #undef X
 

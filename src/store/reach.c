@@ -1,6 +1,7 @@
 /* reach.c: access limits of a store's caller. */
 #include "store/reach.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/utf8.h"
@@ -24,6 +25,7 @@ static bool copy_projects(struct bound *bound, const struct reach *reach) {
     struct str name = reach->projects[i];
     if (i == REACH_PROJECTS_MAX || name.n == 0 || name.n > REACH_PROJECT_MAX)
       return false;
+    assert(used + name.n <= sizeof(bound->names));
     memcpy(bound->names + used, name.p, name.n);
     bound->projects[i] = (struct str){bound->names + used, name.n};
     used += name.n;
@@ -37,6 +39,7 @@ void store_bind(struct store *st, const struct reach *reach) {
   bound->reach = (struct reach){0};
   if (!reach)
     return;
+  assert((unsigned)reach->role <= ROLE_SKILL);
   bound->reach = (struct reach){.role = reach->role, .read_only = reach->read_only};
   if (reach->role != ROLE_PROJECT)
     return;
@@ -71,6 +74,7 @@ bool reach_can_read(const struct reach *reach, struct str project) {
 }
 
 struct str reach_names(const struct reach *reach, char *out, size_t size) {
+  assert(size > 0);
   size_t n = 0;
   out[0] = 0;
   for (size_t i = 0; i < reach->project_count && n + 1 < size; i++) {
@@ -122,6 +126,7 @@ static enum status refuse_write(const struct reach *reach, struct error *err) {
     error_set(err, STATUS_DENIED, "agents with the role skill cannot write");
     return error_fix(err, "return the result to the agent that sent the message");
   }
+  assert(reach->role == ROLE_PROJECT && reach->project_count > 0);
   reach_names(reach, names, sizeof(names));
   error_set(err, STATUS_DENIED, "this caller can write only in project '%s'", names);
   return error_fix(err, reach->project_count == 1 ? "omit project and scope: its own project is the default"

@@ -1,6 +1,8 @@
 /* store.c: opening and closing a store, its metadata, the visibility predicate, transactions. */
 #include "store/store.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/id.h"
 #include "store/copy/move.h"
@@ -21,6 +23,7 @@ static enum status refuse_unfinished(struct store *st, struct error *err) {
 }
 
 enum status store_open(const struct store_options *o, struct store **ret_store, struct error *err) {
+  assert(o->path);
   struct store *st = mem_zalloc(sizeof(*st));
   if (!st)
     return error_set(err, STATUS_NOMEM, "out of memory");
@@ -116,6 +119,7 @@ static void add_corpora(struct sql *q, unsigned corpora) {
 }
 
 void visible(struct sql *q, const struct scope *scope, const char *states) {
+  assert(scope->team.n > 0 && states[0] == '\'');
   int64_t at = scope->as_of ? scope->as_of : scope->now;
   sql_add(q, "m.team = ");
   sql_text(q, scope->team);
@@ -151,6 +155,7 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 /* ---- transactions ---- */
 
 enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
+  assert(who->op && who->team.n > 0 && !db_in_transaction(st->db));
   TRY(reach_check_write(st, who->project, "write in", err));
   TRY(db_begin(st->db, who->team, false, err));
   char uid[UUID_SIZE];
@@ -177,7 +182,10 @@ enum status txn_commit(struct txn *txn, struct error *err) {
   return STATUS_OK;
 }
 
-enum status txn_savepoint(struct txn *txn, struct error *err) { return db_savepoint(txn->store->db, err); }
+enum status txn_savepoint(struct txn *txn, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  return db_savepoint(txn->store->db, err);
+}
 
 enum status txn_savepoint_end(struct txn *txn, bool keep, struct error *err) {
   if (!keep)

@@ -20,6 +20,7 @@ int64_t clock_ticks_us(void) {
 }
 
 int64_t days_from_civil(int64_t y, int m, int d) {
+  assert(m >= 1 && m <= 12 && d >= 1 && d <= 31);
   y -= m <= 2;
   int64_t era = (y >= 0 ? y : y - 399) / 400;
   int64_t yoe = y - era * 400;
@@ -38,6 +39,7 @@ void civil_from_days(int64_t days, int *ret_y, int *ret_m, int *ret_d) {
   *ret_d = (int)(doy - (153 * mp + 2) / 5 + 1);
   *ret_m = (int)(mp + (mp < 10 ? 3 : -9));
   *ret_y = (int)(yoe + era * 400 + (*ret_m <= 2));
+  assert(*ret_m >= 1 && *ret_m <= 12 && *ret_d >= 1 && *ret_d <= 31);
 }
 
 struct str time_format(int64_t ms, char out[TIME_TEXT_SIZE]) {
@@ -50,11 +52,13 @@ struct str time_format(int64_t ms, char out[TIME_TEXT_SIZE]) {
   civil_from_days(days, &y, &m, &d);
   int n = snprintf(out, TIME_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", y, m, d, (int)(rest / MS_PER_HOUR),
                    (int)(rest / 60000 % 60), (int)(rest / 1000 % 60), (int)(rest % 1000));
+  assert(n > 0 && n < TIME_TEXT_SIZE);
   return (struct str){out, (size_t)n};
 }
 
 /* Parses exactly n digits at *pos. */
 static bool parse_digits(struct str s, size_t *pos, size_t n, int *ret_value) {
+  assert(*pos <= s.n);
   if (s.n - *pos < n)
     return false;
   int value = 0;
@@ -179,6 +183,7 @@ bool duration_parse(struct str s, int64_t *ret_ms) {
 }
 
 bool time_or_duration_parse(struct str s, int64_t now, int sign, int64_t *ret_ms) {
+  assert(sign == 1 || sign == -1);
   int64_t ms;
   if (duration_parse(s, &ms)) {
     *ret_ms = now + sign * ms;

@@ -1,6 +1,7 @@
 /* fs.c: whole files, directories, XDG paths. */
 #include "base/os/fs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,8 +28,10 @@ static size_t initial_capacity(int fd, size_t limit) {
 enum status fs_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct str *ret_text,
                        struct error *err) {
   size_t cap = initial_capacity(fd, limit), n = 0;
+  assert(limit < SIZE_MAX - 1);
   char *p = arena_alloc(a, cap + 1);
   for (;;) {
+    assert(n < cap && cap <= limit + 1);
     ssize_t got = read(fd, p + n, cap - n);
     if (got < 0 && errno == EINTR)
       continue;
@@ -83,6 +86,7 @@ enum status fs_read(struct arena *a, const char *path, size_t limit, struct str 
 }
 
 bool fs_write_all(int fd, struct str text) {
+  assert(fd >= 0);
   for (size_t done = 0; done < text.n;) {
     ssize_t n = write(fd, text.p + done, text.n - done);
     if (n < 0 && errno != EINTR)
@@ -175,6 +179,7 @@ enum status fs_xdg(struct arena *a, enum xdg which, const char *rest, struct str
       [XDG_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
       [XDG_STATE] = {"XDG_STATE_HOME", ".local/state"},
   };
+  assert((unsigned)which < ARRAY_LEN(places));
   /* The XDG specification requires relative paths to be ignored. */
   const char *base = getenv(places[which].variable), *home = getenv("HOME");
   if (base && base[0] == '/')

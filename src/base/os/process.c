@@ -1,6 +1,7 @@
 /* process.c: state of processes, from /proc. */
 #include "base/os/process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -70,6 +71,7 @@ static bool boot_time(int64_t *ret_ms) {
 }
 
 static bool read_process(int64_t pid, char *ret_state, int64_t *ret_started) {
+  assert(pid > 0);
   char path[64], buffer[2048];
   struct str line;
   int64_t ticks, boot;

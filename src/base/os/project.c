@@ -1,6 +1,7 @@
 /* project.c: name of the git repository that contains a directory. */
 #include "base/os/project.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -38,6 +39,7 @@ static bool read_first_line(struct arena *a, const char *path, struct str *ret_l
 
 /* `path` relative to `base`; links and ".." are resolved if the file exists. */
 static struct str resolve(struct arena *a, struct str base, struct str path) {
+  assert(path.n > 0);
   struct str joined =
       path.p[0] == '/' ? arena_dup(a, path) : arena_printf(a, "%.*s/%.*s", STR_ARG(base), STR_ARG(path));
   char real[PATH_MAX];

@@ -1,6 +1,7 @@
 /* thread.c: background threads, number of cores, waiting with a timeout. */
 #include "base/os/thread.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -40,9 +41,13 @@ void cond_init(pthread_cond_t *cond) {
 /* clock_ticks_us() reads the same clock. */
 bool cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us) {
   struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
-  return pthread_cond_timedwait(cond, lock, &until) != ETIMEDOUT;
+  assert(until_us >= 0);
+  int rc = pthread_cond_timedwait(cond, lock, &until);
+  assert(rc == 0 || rc == ETIMEDOUT);
+  return rc != ETIMEDOUT;
 }
 
 void cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms) {
+  assert(ms >= 0);
   (void)cond_wait_until(cond, lock, clock_ticks_us() + (int64_t)ms * 1000);
 }

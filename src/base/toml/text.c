@@ -37,6 +37,7 @@ static bool skip_joined_lines(struct toml_reader *r) {
 static enum status read_escape(struct toml_reader *r, bool long_one, struct buf *b) {
   static const char letters[] = "btnfr\"\\", meant[] = "\b\t\n\f\r\"\\";
   size_t begin = r->at++;
+  assert(r->text.p[begin] == '\\');
   if (long_one && skip_joined_lines(r))
     return STATUS_OK;
   int c = toml_peek(r);

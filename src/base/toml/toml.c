@@ -9,6 +9,7 @@
 /* ---- positions and errors ---- */
 
 void toml_place(struct toml_reader *r, size_t at, int *ret_line, int *ret_column) {
+  assert(at <= r->text.n);
   if (at < r->known.begin)
     memset(&r->known, 0, sizeof(r->known));
   for (; r->known.at < at; r->known.at++)
@@ -16,6 +17,7 @@ void toml_place(struct toml_reader *r, size_t at, int *ret_line, int *ret_column
       r->known.line++;
       r->known.begin = r->known.at + 1;
     }
+  assert(r->known.begin <= at);
   *ret_line = r->known.line + 1;
   *ret_column = (int)utf8_length(str_slice(r->text, r->known.begin, at)) + 1;
 }
@@ -69,6 +71,7 @@ static enum status end_line(struct toml_reader *r) {
 /* ---- tables ---- */
 
 void toml_append(struct toml *parent, struct toml *child) {
+  assert(!child->next && !parent->first == !parent->last);
   if (parent->last)
     parent->last->next = child;
   else
@@ -77,6 +80,7 @@ void toml_append(struct toml *parent, struct toml *child) {
 }
 
 struct toml *toml_get(const struct toml *table, struct str key) {
+  assert(table->form == TOML_TABLE);
   for (struct toml *t = table->first; t; t = t->next)
     if (str_eq(t->key, key))
       return t;
@@ -195,6 +199,7 @@ static enum status enter_header(struct toml_reader *r, const struct part *part, 
     t = t->last;
   else if (t->how == MADE_INLINE || t->how == MADE_VALUE)
     return redefined(r, part, t);
+  assert(t); /* an array of tables is never empty */
   *table = t;
   return STATUS_OK;
 }
@@ -225,6 +230,7 @@ static enum status make_element(struct toml_reader *r, const struct part *part, 
 
 static enum status read_header(struct toml_reader *r, struct toml *root, struct toml **ret_table) {
   bool element = toml_looking_at(r, STR("[["));
+  assert(toml_peek(r) == '[');
   struct str close = element ? STR("]]") : STR("]");
   struct toml *table = root;
   struct key key = {.n = 0};
@@ -267,6 +273,7 @@ enum status toml_read(struct arena *a, struct str text, const char *name, struct
   root->line = root->column = 1;
   while (r.at < r.text.n)
     TRY(read_line(&r, root, &table));
+  assert(r.at == r.text.n && r.depth == 0);
   *ret_root = root;
   return STATUS_OK;
 }
@@ -275,5 +282,6 @@ const char *toml_form_name(const struct toml *t) {
   static const char *const names[] = {
       [TOML_TABLE] = "a table",    [TOML_ARRAY] = "an array", [TOML_TEXT] = "a string",
       [TOML_INTEGER] = "a number", [TOML_FLOAT] = "a number", [TOML_BOOL] = "a boolean"};
+  assert((unsigned)t->form < ARRAY_LEN(names));
   return names[t->form];
 }

@@ -1,6 +1,8 @@
 /* value.c: TOML values: numbers, booleans, arrays, inline tables. */
 #include "base/toml/internal.h"
 
+#include <assert.h>
+
 /* ---- numbers ---- */
 
 static int digit_value(char c) {
@@ -34,6 +36,7 @@ static bool parse_integer(struct str digits, int base, bool negative, int64_t *r
   uint64_t value = 0, max = (uint64_t)INT64_MAX + negative;
   for (size_t i = 0; i < digits.n; i++) {
     uint64_t digit = (uint64_t)digit_value(digits.p[i]);
+    assert(digit < (uint64_t)base);
     if (value > (max - digit) / (uint64_t)base)
       return false;
     value = value * (uint64_t)base + digit;
@@ -54,6 +57,7 @@ static enum number set_integer(struct toml_reader *r, struct str digits, int bas
 
 /* 0xff, 0o17 or 0b1 */
 static enum number read_prefixed(struct toml_reader *r, struct str word, struct toml *v) {
+  assert(word.n > 2);
   struct buf b = BUF(r->a);
   size_t at = 2;
   int base = word.p[1] == 'x' ? 16 : word.p[1] == 'o' ? 8 : 2;
@@ -82,6 +86,7 @@ static bool take_fraction(struct str word, size_t *at, struct buf *b) {
 }
 
 static enum number read_number(struct toml_reader *r, struct str word, struct toml *v) {
+  assert(word.n > 0);
   struct buf b = BUF(r->a);
   size_t at = 0;
   bool negative = word.p[0] == '-', sign = negative || word.p[0] == '+';
@@ -158,6 +163,7 @@ static enum status skip_lines(struct toml_reader *r) {
 }
 
 static enum status read_array(struct toml_reader *r, struct toml *v) {
+  assert(toml_peek(r) == '[');
   size_t begin = r->at++;
   v->form = TOML_ARRAY;
   for (;;) {
@@ -199,6 +205,7 @@ static enum status read_pairs(struct toml_reader *r, struct toml *v) {
 
 static enum status read_inline(struct toml_reader *r, struct toml *v) {
   int outer = r->section;
+  assert(toml_peek(r) == '{');
   r->at++;
   r->section = ++r->sections;
   v->form = TOML_TABLE;
@@ -220,6 +227,7 @@ enum status toml_value(struct toml_reader *r, struct toml *v) {
   if (++r->depth > TOML_DEPTH)
     return toml_fail(r, r->at, "arrays and tables are nested too deeply", "use fewer levels");
   enum status s = c == '[' ? read_array(r, v) : read_inline(r, v);
+  assert(r->depth > 0);
   r->depth--;
   return s;
 }

@@ -1,6 +1,7 @@
 /* convert.c: finds the tensors of a BERT encoder by name, checks their shapes and writes the model file. */
 #include "embed/convert/convert.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/json.h"
@@ -154,6 +155,7 @@ static enum status fetch_layer(struct reader *r, int index, const struct model_s
 
 /* `expected` is the number in config.json, or 0. */
 static enum status fetch_layers(struct reader *r, int expected, struct model_source *m) {
+  assert(m->shape.hidden > 0);
   int n = 0;
   while (find(r, arena_printf(r->a, "encoder.layer.%d.attention.self.query.weight", n)))
     n++;
@@ -234,6 +236,7 @@ static enum status fetch_dense(struct arena *a, const struct convert_files *file
 static enum status fetch_projection(struct reader *r, const struct convert_files *files, bool dense,
                                     struct model_source *m) {
   struct str own = STR("out.weight");
+  assert(m->shape.hidden > 0 && !m->projection);
   m->shape.dims = m->shape.hidden;
   r->prefix = STR("");
   if (dense)
@@ -294,6 +297,7 @@ static enum status fit_calibration(struct arena *a, const struct model_source *m
 
 enum status model_convert(struct arena *a, const struct convert_files *files, const struct convert_options *options,
                           struct buf *ret_file, struct error *err) {
+  assert(ret_file->n == 0);
   struct convert_config c = {0};
   struct model_source m = {.name = options->name};
   TRY(convert_config_read(a, files, options, &c, err));

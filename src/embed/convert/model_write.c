@@ -51,6 +51,7 @@ static float row_scale(const float *row, size_t n) {
 
 static void put_matrix(struct writer *w, struct arena *a, const struct model_source_linear *m, size_t outputs,
                        size_t inputs, float factor) {
+  assert(outputs % MODEL_LANES == 0 && inputs % MODEL_LANES == 0);
   float *scale = arena_array(a, float, outputs), *bias = arena_array(a, float, outputs);
   int32_t *sum = arena_array(a, int32_t, outputs);
   int8_t *packed = (int8_t *)w->p + outputs * 12;
@@ -187,6 +188,7 @@ static enum status check_source(const struct model_source *s, const struct calib
 }
 
 enum status model_file_write(const struct model_source *source, struct buf *out, struct error *err) {
+  assert(out->n == 0);
   struct calibration c = source->calibration;
   if (c.n == 0)
     c = (struct calibration){.n = 2, .raw = {0.0, 1.0}, .scaled = {0.0, 1.0}};

@@ -1,6 +1,7 @@
 /* safetensors.c: parser for safetensors files; validates every number before use. */
 #include "embed/convert/safetensors.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -44,6 +45,7 @@ static enum status read_shape(struct safetensor *t, yyjson_val *shape, struct er
   yyjson_arr_foreach(shape, i, n, v) {
     if (!yyjson_is_uint(v) || __builtin_mul_overflow(t->count, yyjson_get_uint(v), &t->count))
       return bad_tensor(err, t->name, "has no valid shape");
+    assert(t->dims < SAFETENSORS_DIMS_MAX);
     t->shape[t->dims++] = yyjson_get_uint(v);
   }
   return STATUS_OK;
@@ -187,6 +189,7 @@ enum status safetensor_floats(struct arena *a, const struct safetensor *t, const
     error_set(err, STATUS_USAGE, "tensor '%.*s' has type %s", STR_ARG(t->name), t->type);
     return error_fix(err, "save the model in F32, F16 or BF16");
   }
+  assert(t->data.n == t->count * (single ? 4 : 2));
   bool in_place = (uintptr_t)t->data.p % _Alignof(float) == 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
   if (single && in_place) {
     *ret_floats = (const float *)(const void *)t->data.p;

@@ -27,6 +27,7 @@ static void *alloc_aligned(struct arena *a, size_t size) {
 
 void encoder_scratch_init(struct encoder_scratch *s, struct arena *a, const struct model *m, size_t rows,
                           size_t longest) {
+  assert(longest > 0 && longest <= rows);
   size_t hidden = (size_t)m->shape.hidden, ffn = (size_t)m->shape.ffn;
   size_t block = rows < KERNEL_ROWS ? rows : KERNEL_ROWS;
   size_t inputs = rows * hidden > block * ffn ? rows * hidden : block * ffn;
@@ -55,12 +56,14 @@ static void embed_rows(const struct pass *p) {
       p->k->embed(m->words + id * p->hidden, m->word_scale[id], m->position_rows + t * p->hidden, p->hidden, x);
       p->k->norm(x, NULL, p->hidden, &m->embedding_norm, m->shape.norm_eps);
     }
+  assert((size_t)(x - p->s->x) == p->nrows * p->hidden);
 }
 
 /* Moves the first row of each text, in float and quantised, to the front. With CLS pooling the last layer needs only
  * their queries. */
 static void keep_first_rows(struct pass *p) {
   size_t size = p->hidden * p->k->input_size;
+  assert(p->ntexts <= p->nrows);
   for (size_t i = 0, row = 0; i < p->ntexts; row += p->texts[i++].n) {
     memmove(p->s->x + i * p->hidden, p->s->x + row * p->hidden, p->hidden * sizeof(float));
     memmove(p->s->inputs + i * size, p->s->inputs + row * size, size);
@@ -88,6 +91,7 @@ static void attend_texts(const struct pass *p, bool first_only) {
     row += at.tokens;
     query += at.queries;
   }
+  assert(query == p->nrows && row >= query);
 }
 
 static void add_norm(const struct pass *p, size_t from, size_t nrows, const float *add, const struct model_norm *norm) {
@@ -129,6 +133,7 @@ static void run_layer(struct pass *p, int index) {
 
 /* Replaces the first row by the mean of all rows, summed in order. */
 static void mean_rows(float *x, size_t nrows, size_t hidden) {
+  assert(nrows > 0);
   for (size_t i = 0; i < hidden; i++) {
     float sum = 0;
     for (size_t r = 0; r < nrows; r++)
@@ -148,11 +153,13 @@ static void pool(const struct pass *p, float *ret_vectors) {
       *ret_vectors++ = shape->projection ? p->k->dot(p->m->projection + d * p->hidden, x, p->hidden) : x[d];
     x += (mean ? p->texts[i].n : 1) * p->hidden;
   }
+  assert((size_t)(x - p->s->x) == p->nrows * p->hidden);
 }
 
 void encoder_pass(const struct model *m, const struct kernel *k, const struct encoder_scratch *s,
                   const struct encoder_text *texts, size_t n, float *ret_vectors) {
   struct pass p = {m, k, s, texts, n, encoder_rows(texts, n), (size_t)m->shape.hidden};
+  assert(n > 0 && p.nrows >= n && m->shape.layers > 0);
   embed_rows(&p);
   for (int i = 0; i < m->shape.layers; i++)
     run_layer(&p, i);

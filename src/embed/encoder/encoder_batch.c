@@ -1,4 +1,5 @@
 /* encoder_batch.c: splits many texts into passes and runs them on several threads. */
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/buf.h"
@@ -35,6 +36,7 @@ static void *work(void *arg) {
   struct batch *b = w->batch;
   for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->nparts;) {
     struct part part = b->parts[i];
+    assert(part.n > 0);
     encoder_pass(b->m, b->k, &w->scratch, b->texts + part.first, part.n,
                  b->vectors + part.first * (size_t)b->m->shape.dims);
   }
@@ -64,6 +66,7 @@ static enum status check_text(const struct model_shape *s, const struct encoder_
 
 /* Number of rows per pass that gives every thread a share. */
 static size_t pass_rows(const struct batch *b, size_t n, size_t threads) {
+  assert(threads > 0);
   size_t share = encoder_rows(b->texts, n) / threads;
   return share < PASS_MIN_ROWS ? PASS_MIN_ROWS : share > PASS_MAX_ROWS ? PASS_MAX_ROWS : share;
 }
@@ -84,6 +87,7 @@ static void split(struct arena *a, struct batch *b, size_t n, size_t limit, size
     max_rows = rows > max_rows ? rows : max_rows;
     longest = length > longest ? length : longest;
   }
+  assert(b->nparts <= n && longest <= max_rows);
   *ret_rows = max_rows;
   *ret_longest = longest;
 }
@@ -104,6 +108,7 @@ enum status encoder_run(const struct model *m, struct arena *a, const struct enc
   split(scratch, &b, in->n, pass_rows(&b, in->n, threads), &rows, &longest);
   if (threads > b.nparts)
     threads = b.nparts;
+  assert(threads > 0 && threads <= ENCODER_MAX_THREADS);
   struct worker workers[ENCODER_MAX_THREADS] = {0};
   for (size_t i = 0; i < threads; i++) {
     workers[i].batch = &b;

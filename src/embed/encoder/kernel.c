@@ -1,6 +1,8 @@
 /* kernel.c: list of kernels and selection of the fastest. */
 #include "embed/encoder/kernel.h"
 
+#include <assert.h>
+
 static const struct kernel *const kernels[] = {
     &kernel_scalar,
 #ifdef __x86_64__
@@ -21,6 +23,7 @@ const struct kernel *kernel_best(void) {
 }
 
 size_t kernel_attention_scratch(size_t tokens, size_t hidden, size_t heads) {
+  assert(heads > 0 && hidden % heads == 0);
   size_t padded = (tokens + MODEL_LANES - 1) / MODEL_LANES * MODEL_LANES;
   /* The transposed keys of a head, and the scores of four queries. */
   return padded * (hidden / heads) + 4 * padded;

@@ -11,6 +11,8 @@
  *
  * All operations are element-wise or sums with sum16(), so no result depends on LANES. */
 
+#include <assert.h>
+
 enum { VECTORS = 16 / LANES };
 
 static inline vf load(const float *p) {
@@ -115,6 +117,7 @@ static inline vf gelu_tanh(vf x) {
 }
 
 static void activate(float *x, size_t n, enum model_activation activation) {
+  assert(n % MODEL_LANES == 0 && (unsigned)activation <= MODEL_RELU);
   if (activation == MODEL_GELU_ERF)
     for (size_t i = 0; i < n; i += LANES)
       store(x + i, gelu_erf(load(x + i)));
@@ -127,6 +130,7 @@ static void activate(float *x, size_t n, enum model_activation activation) {
 }
 
 static float dot(const float *a, const float *b, size_t n) {
+  assert(n % MODEL_LANES == 0);
   vf sums[VECTORS] = {0};
   for (size_t i = 0; i < n; i += 16)
     for (size_t j = 0; j < VECTORS; j++)
@@ -135,6 +139,7 @@ static float dot(const float *a, const float *b, size_t n) {
 }
 
 static void norm(float *x, const float *add, size_t n, const struct model_norm *norm, float eps) {
+  assert(n > 0 && n % MODEL_LANES == 0);
   vf sums[VECTORS] = {0}, squares[VECTORS] = {0};
   for (size_t i = 0; i < n; i += 16)
     for (size_t j = 0; j < VECTORS; j++) {
@@ -157,6 +162,7 @@ static void norm(float *x, const float *add, size_t n, const struct model_norm *
 }
 
 static void quantise(const float *x, size_t n, void *ret_inputs, struct kernel_row *ret_row) {
+  assert(n % MODEL_LANES == 0);
   input *out = ret_inputs;
   vf lows[VECTORS] = {0}, highs[VECTORS] = {0};
   for (size_t i = 0; i < n; i += 16)
@@ -209,7 +215,7 @@ static inline void multiply_tile(const struct model_matrix *m, size_t output, si
       CASE(6)
 #undef CASE
     default:
-      break;
+      assert(!"nrows is 1 to TILE_ROWS");
     }
   else
     for (size_t r = 0; r < nrows; r++)
@@ -222,6 +228,7 @@ static inline void multiply_tile(const struct model_matrix *m, size_t output, si
 static void multiply(const struct model_matrix *m, const void *inputs, const struct kernel_row *rows, size_t nrows,
                      float *ret_out) {
   size_t outputs = (size_t)m->outputs, k = (size_t)m->inputs;
+  assert(outputs % MODEL_LANES == 0 && k % MODEL_LANES == 0);
   for (size_t output = 0, step; output < outputs; output += step) {
     size_t panels = (outputs - output) / 16 >= TILE_PANELS ? TILE_PANELS : 1;
     step = panels * 16;
@@ -305,6 +312,7 @@ static void mix(const float *scores, size_t padded, const float *value, size_t s
 }
 
 static void attend(const struct kernel_attention *at) {
+  assert(at->tokens > 0 && at->queries <= at->tokens && at->hidden % (at->heads * MODEL_LANES) == 0);
   size_t hidden = at->hidden, size = hidden / at->heads, padded = (at->tokens + 15) / 16 * 16;
   float *keys = at->scratch, *scores = keys + padded * size;
   for (size_t head = 0; head < at->heads; head++) {

@@ -38,6 +38,7 @@ uint64_t model_checksum(const char *p, size_t n) {
     f = step(f, p + at + 40);
   }
   char rest[56] = {0}, last[56];
+  assert(n - at < sizeof(rest));
   memcpy(rest, p + at, n - at);
   const uint64_t lanes[] = {a, b, c, d, e, f, n};
   memcpy(last, lanes, sizeof(last));
@@ -164,6 +165,7 @@ static uint64_t layer_size(const struct model_shape *s) {
 }
 
 void model_layout(const struct model_shape *s, uint64_t vocabulary_size, struct model_layout *ret_layout) {
+  assert(!model_shape_problem(s));
   uint64_t hidden = (uint64_t)s->hidden, vocab = (uint64_t)s->vocab;
   struct model_layout l = {.vocabulary = MODEL_HEADER_SIZE};
   l.words = l.vocabulary + padded(vocabulary_size);
@@ -174,6 +176,7 @@ void model_layout(const struct model_shape *s, uint64_t vocabulary_size, struct 
   l.layer_size = layer_size(s);
   l.projection = l.layers + (uint64_t)s->layers * l.layer_size;
   l.total = l.projection + (s->projection ? padded((uint64_t)s->dims * hidden * 4) : 0);
+  assert(l.layers % MODEL_ALIGN == 0 && l.layer_size % MODEL_ALIGN == 0 && l.total % MODEL_ALIGN == 0);
   *ret_layout = l;
 }
 
@@ -271,5 +274,6 @@ struct model_layer model_layer(const struct model *m, int index) {
   l.intermediate = take_matrix(&p, ffn, hidden);
   l.output = take_matrix(&p, hidden, ffn);
   l.output_norm = take_norm(&p, hidden);
+  assert(p == m->layers + ((size_t)index + 1) * layer_size(&m->shape));
   return l;
 }

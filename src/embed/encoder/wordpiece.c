@@ -32,6 +32,7 @@ static void add_mark(struct wordpiece_reader *r, uint32_t cp, unsigned rank) {
     return;
   }
   int to = r->marks_n++;
+  assert(to >= 0 && to < WORDPIECE_WORD_MAX);
   for (; to > 0 && r->marks[to - 1] >> 24 > rank; to--)
     r->marks[to] = r->marks[to - 1];
   r->marks[to] = rank << 24 | cp;
@@ -64,6 +65,7 @@ static bool is_ignorable(uint32_t cp) { return in_ranges(unicode_ignorable, unic
  * case-ignorable characters. Each sigma looks at most back to the previous one and ahead to the next, so the total time
  * is linear. */
 static uint32_t lower_sigma(struct wordpiece_reader *r, size_t at, size_t next) {
+  assert(at < next && next <= r->text.n);
   while (r->sigma_from < at) {
     uint32_t cp = utf8_next(r->text, &r->sigma_from);
     if (!is_ignorable(cp))
@@ -85,6 +87,7 @@ static uint32_t lower_sigma(struct wordpiece_reader *r, size_t at, size_t next) 
 /* ---- characters ---- */
 
 static void add_hangul(struct wordpiece_reader *r, uint32_t cp) {
+  assert(cp >= 0xac00 && cp <= 0xd7a3);
   uint32_t place = cp - 0xac00, last = place % 28;
   add_point(r, 0x1100 + place / (21 * 28));
   add_point(r, 0x1161 + place / 28 % 21);
@@ -153,6 +156,7 @@ static bool read_ascii(struct wordpiece_reader *r) {
   for (; r->pos < r->text.n && p[r->pos] < 0x80; r->pos++) {
     unsigned char c = unicode_ascii[p[r->pos]];
     if (c > ASCII_ALONE) {
+      assert(r->points >= WORDPIECE_WORD_MAX || (size_t)r->bytes < sizeof(r->word));
       if (r->points < WORDPIECE_WORD_MAX)
         r->word[r->bytes++] = (char)c;
       r->points += r->points <= WORDPIECE_WORD_MAX;
@@ -190,6 +194,7 @@ static void split_word(struct wordpiece_reader *r) {
       r->points > WORDPIECE_WORD_MAX ? 0 : wordpiece_split(r->w, (struct str){r->word, (size_t)r->bytes}, r->pieces);
   if (r->pieces_n == 0)
     r->pieces[r->pieces_n++] = r->w->unk;
+  assert(r->pieces_n <= WORDPIECE_WORD_MAX);
 }
 
 void wordpiece_start(struct wordpiece_reader *r, const struct wordpiece *w, struct str text) {
@@ -222,6 +227,7 @@ void wordpiece_ids(const struct wordpiece *w, struct arena *a, struct str text, 
   ret_ids[n++] = w->cls;
   n += wordpiece_next(r, ret_ids + n, (size_t)max_tokens - 2);
   ret_ids[n++] = w->sep;
+  assert(n <= (size_t)max_tokens);
   *ret_n = n;
 }
 
@@ -234,5 +240,6 @@ size_t wordpiece_count(const struct wordpiece *w, struct arena *a, struct str te
     got = wordpiece_next(r, ids, max - n < ARRAY_LEN(ids) ? max - n : ARRAY_LEN(ids));
     n += got;
   } while (got == ARRAY_LEN(ids));
+  assert(n <= max);
   return n;
 }

@@ -65,6 +65,7 @@ static struct str without_marker(struct str entry, bool *ret_inner) {
 
 /* Slot of the piece, or a free slot for it; UINT32_MAX if neither is within `probes` slots. */
 static uint32_t find_slot(const struct wordpiece *w, struct str piece, bool inner, uint32_t hash) {
+  assert((w->mask & (w->mask + 1)) == 0 && piece.n > 0);
   for (uint32_t i = 0; i < w->probes; i++) {
     uint32_t at = (hash + i) & w->mask, slot = get32(w->slots + 4 * (size_t)at);
     if (slot == 0)
@@ -88,7 +89,7 @@ static int32_t find(const struct wordpiece *w, struct str piece, bool inner, uin
 int wordpiece_split(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]) {
   uint32_t hashes[WORDPIECE_WORD_BYTES];
   int n = 0;
-  assert(word.n <= WORDPIECE_WORD_BYTES);
+  assert(word.n <= WORDPIECE_WORD_BYTES && w->longest <= WORDPIECE_WORD_BYTES);
   for (size_t start = 0; start < word.n;) {
     bool inner = start > 0;
     size_t max = word.n - start < w->longest ? word.n - start : w->longest;
@@ -104,6 +105,7 @@ int wordpiece_split(const struct wordpiece *w, struct str word, int32_t ret_piec
     }
     if (id < 0 || n == WORDPIECE_WORD_MAX)
       return 0;
+    assert(id < w->count && len > 0);
     ret_pieces[n++] = id;
     start += len;
   }
@@ -199,6 +201,7 @@ static enum status read_entries(struct arena *a, struct str text, struct strs *r
 /* False if there is no free slot within PROBES_MAX: the table must be larger. The later of two equal entries wins, as
  * in other programs. */
 static bool insert(struct build *b, int32_t id) {
+  assert(id >= 0 && id < b->w.count);
   bool inner;
   struct str piece = without_marker(wordpiece_entry(&b->w, id), &inner);
   /* No word can match these. */
@@ -263,9 +266,11 @@ static void write_blob(const struct build *b, const uint32_t specials[4], struct
   buf_add(out, (struct str){b->slots, 4 * ((size_t)b->w.mask + 1)});
   buf_add(out, (struct str){b->offsets, 4 * ((size_t)b->w.count + 1)});
   buf_add(out, (struct str){b->w.strings, b->w.strings_n});
+  assert(b->w.probes <= PROBES_MAX && b->w.longest <= WORDPIECE_WORD_BYTES);
 }
 
 enum status wordpiece_build(struct arena *a, struct str vocab_txt, struct buf *ret_blob, struct error *err) {
+  assert(ret_blob->n == 0);
   struct strs entries = {0};
   uint32_t specials[4] = {0};
   struct build b = {0};

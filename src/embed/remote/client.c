@@ -5,6 +5,7 @@
  * text anywhere. Only its headers are needed to build. */
 #include "embed/remote/client.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <signal.h>
@@ -98,6 +99,7 @@ static CURL *take_handle(struct http_client *c) {
 }
 
 static void return_handle(struct http_client *c, CURL *handle) {
+  assert(handle);
   pthread_mutex_lock(&c->lock);
   bool kept = c->nidle < HTTP_IDLE_MAX;
   if (kept)
@@ -113,6 +115,7 @@ static void return_handle(struct http_client *c, CURL *handle) {
 static size_t receive(char *p, size_t size, size_t count, void *context) {
   struct http_reply *r = context;
   size_t n = size * count;
+  assert(r->n <= r->cap && r->n <= r->limit);
   if (n > r->limit - r->n) {
     r->outcome = HTTP_TOO_LARGE;
     return CURL_WRITEFUNC_ERROR;
@@ -229,6 +232,7 @@ static void fill_reply(CURL *h, CURLcode code, struct http_reply *reply) {
 enum status http_client_post(struct http_client *c, const struct http_request *request, struct http_reply *reply,
                              struct error *err) {
   _Static_assert(HTTP_DETAIL_SIZE >= CURL_ERROR_SIZE, "detail is libcurl's error buffer");
+  assert(request->timeout_ms > 0 && request->limit > 0); /* 0 would mean no limit */
   TRY(open_curl(err));
   CURL *h = take_handle(c);
   if (!h)

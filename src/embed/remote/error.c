@@ -1,6 +1,7 @@
 /* error.c: error messages about an endpoint. */
 #include "embed/remote/error.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/utf8.h"
@@ -30,6 +31,7 @@ static size_t clean(struct str text, char *out) {
     } else if (n && out[n - 1] != ' ') {
       out[n++] = ' ';
     }
+    assert(n <= i);
   }
   return n;
 }
@@ -47,6 +49,7 @@ static size_t key_run(struct str s, struct str key) {
 }
 
 void http_quote(struct str text, struct str key, char *ret_quote, size_t size) {
+  assert(size > 1);
   char cleaned[QUOTE_READ];
   text.n = text.n < QUOTE_READ ? text.n : QUOTE_READ;
   struct str rest = {cleaned, clean(text, cleaned)};
@@ -109,6 +112,7 @@ static enum status error_answer(const struct http_endpoint *endpoint, const stru
 enum status http_error(const struct http_endpoint *endpoint, const struct http_reply *reply, int tries,
                        struct error *err) {
   char quote[HTTP_QUOTE_SIZE];
+  assert(tries > 0);
   http_quote(str_from(reply->detail), endpoint->key, quote, sizeof(quote));
   switch (reply->outcome) {
   case HTTP_ANSWERED:

@@ -81,6 +81,7 @@ static bool is_retryable(const struct http_reply *r) {
  * together do not retry together. The jitter is a hash of the body, so the same call always behaves the same. */
 static int64_t retry_wait(const struct state *st, const struct http_reply *r, struct str body, int attempt) {
   int64_t base = st->backoff_ms;
+  assert(base > 0 && attempt >= 0);
   for (int i = 0; i < attempt && base < WAIT_MAX_MS; i++)
     base *= 4;
   base = base < WAIT_MAX_MS ? base : WAIT_MAX_MS;
@@ -104,7 +105,7 @@ static enum status post(struct state *st, struct str body, int64_t deadline, str
     int64_t left = deadline - now_ms();
     bool last = attempt >= st->retries;
     request.timeout_ms = last ? left : left * 2 / 3;
-    request.timeout_ms = request.timeout_ms > 1 ? request.timeout_ms : 1; /* 0 would mean no limit */
+    request.timeout_ms = request.timeout_ms > 1 ? request.timeout_ms : 1;
     TRY(http_client_post(&st->client, &request, reply, err));
     if (reply->outcome == HTTP_ANSWERED && reply->code >= 200 && reply->code < 300)
       return STATUS_OK;
@@ -150,6 +151,7 @@ static bool rejects_dims(const struct http_reply *r) {
 static enum status request_vectors(struct state *st, struct arena *a, const struct batch *b, int dims,
                                    struct http_vectors *ret_vectors, struct error *err) {
   struct http_reply *reply = arena_new(a, struct http_reply);
+  assert(b->n > 0 && b->n <= st->batch);
   arena_defer(a, release_reply, reply);
   int64_t deadline = now_ms() + (b->use == EMBED_QUERY ? st->query_ms : st->text_ms);
   int requested = st->endpoint.api == HTTP_OPENAI && !atomic_load(&st->without_dims) ? dims : 0;
@@ -199,6 +201,7 @@ static enum status embed_batch(struct state *st, struct arena *a, const struct b
                                struct error *err) {
   struct http_vectors got = {0};
   TRY(request_vectors(st, a, b, st->e.dims, &got, err));
+  assert(got.n == b->n && got.dims == st->e.dims);
   size_t dims = (size_t)st->e.dims;
   for (size_t i = 0; i < b->n; i++)
     vec_quantise(got.v + i * dims, st->e.dims, vectors + b->places[i] * dims);
@@ -283,6 +286,7 @@ static enum status check_numbers(const struct http_embedder_config *c, struct er
 
 static enum status check_url(const struct http_embedder_config *c, bool keyed, struct http_url *ret_url,
                              struct error *err) {
+  assert((unsigned)c->api < ARRAY_LEN(apis));
   TRY(http_url_parse(c->url.n ? c->url : apis[c->api].url, ret_url, err));
   if (keyed && !ret_url->https && !ret_url->loopback && !c->allow_plain_http)
     return usage(err, "the embedder's key would be sent unencrypted: the address is http, on another machine",

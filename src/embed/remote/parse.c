@@ -113,6 +113,7 @@ enum status http_parse_openai(struct arena *a, struct str body, size_t n, int di
     seen[place] = true;
     TRY(read_vector(a, yyjson_obj_get(item, "embedding"), place, &out, err));
   }
+  assert(out.v || n == 0);
   *ret_vectors = out;
   return STATUS_OK;
 }

@@ -146,6 +146,7 @@ static void advance(struct copy_cursor *cursor, const struct store_table *t, con
   if (page->rows == 0)
     return;
   for (size_t i = 0; i < key_size(t); i++) {
+    assert(i < ARRAY_LEN(cursor->key));
     cursor->key[i] = *key_of(t, page, page->rows - 1, i);
     if (cursor->key[i].form == 's')
       cursor->key[i].s = arena_dup(keys, cursor->key[i].s);
@@ -154,6 +155,7 @@ static void advance(struct copy_cursor *cursor, const struct store_table *t, con
 }
 
 static void next_table(struct copy_cursor *cursor) {
+  assert(cursor->table < STORE_TABLES - 1);
   cursor->table++;
   cursor->begun = false;
   cursor->rows = 0;
@@ -168,8 +170,8 @@ static void adapt_page_size(struct copy_cursor *cursor, size_t bytes) {
 
 enum status copy_read(struct store *st, struct copy_cursor *cursor, struct arena *a, struct arena *keys,
                       struct copy_page *ret_page, struct error *err) {
+  assert(cursor->table < STORE_TABLES - 1);
   const struct store_table *t = &store_tables[cursor->table];
-  assert(t->name);
   if (cursor->rows == 0)
     cursor->rows = PAGE_ROWS;
   TRY(t->way == TABLE_VECTORS ? read_vectors(st, cursor, a, keys, ret_page, err)
@@ -203,6 +205,7 @@ static struct sql insert_sql(const struct store_table *t, struct arena *a, size_
 static enum status write_rows(struct store *st, const struct store_table *t, struct arena *a,
                               const struct copy_page *page, struct error *err) {
   size_t many = on_sqlite(st) ? 1 : STATEMENT_VALUES / page->columns;
+  assert(many > 0);
   struct sql several = {0}, one = insert_sql(t, a, 1);
   if (page->rows >= many && many > 1)
     several = insert_sql(t, a, many);
@@ -221,6 +224,7 @@ static enum status write_chunks(struct store *st, const struct store_table *t, s
                                 const struct copy_page *page, struct error *err) {
   struct txn txn = {.store = st};
   struct chunk_text *texts = arena_array(a, struct chunk_text, page->rows);
+  assert(page->columns == 9);
   for (size_t i = 0; i < page->rows; i++) {
     const struct db_value *v = page->v + i * page->columns; /* in the order of tables.c */
     texts[i] = (struct chunk_text){.id = v[0].i,
@@ -242,6 +246,7 @@ static enum status write_chunks(struct store *st, const struct store_table *t, s
 static enum status write_vectors(struct store *st, const struct copy_page *page, struct arena *a, struct error *err) {
   struct txn txn = {.store = st};
   struct vec_row *rows = arena_array(a, struct vec_row, page->rows);
+  assert(page->columns == 5);
   for (size_t i = 0; i < page->rows; i++) {
     const struct db_value *v = page->v + i * page->columns;
     rows[i] = (struct vec_row){v[0].s, v[1].s, v[2].i, (int)v[3].i, (const int8_t *)v[4].s.p};
@@ -253,7 +258,7 @@ enum status copy_write(struct store *st, const struct store_table *t, struct are
                        struct error *err) {
   if (page->rows == 0)
     return STATUS_OK;
-  assert(page->columns == table_columns(t));
+  assert(page->columns == table_columns(t) && db_in_transaction(st->db));
   switch (t->way) {
   case TABLE_CHUNKS:
     return write_chunks(st, t, a, page, err);
@@ -306,6 +311,7 @@ static void sum_add(struct table_sum *sum, const unsigned char hash[32]) {
 }
 
 void copy_sum(const struct store_table *t, struct arena *a, const struct copy_page *page, struct table_sum *sum) {
+  assert(page->rows == 0 || page->columns == table_columns(t));
   struct buf b = BUF(a);
   for (size_t i = 0; i < page->rows; i++) {
     unsigned char hash[32];

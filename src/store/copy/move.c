@@ -12,6 +12,7 @@ const char *const move_start_names[] = {"fresh", "resumed", "source_changed", "c
 /* ---- the progress note ---- */
 
 static struct str note_text(const struct move *m, struct arena *a, const struct copy_cursor *at) {
+  assert(at->table < STORE_TABLES);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *note = yyjson_mut_obj(doc);
   const char *table = store_tables[at->table].name;
@@ -250,6 +251,7 @@ enum status move_verify(struct move *m, struct error *err) {
  * other. */
 static enum status finish(struct move *m, struct error *err) {
   struct store *to = m->copy.to;
+  assert(db_in_transaction(to->db));
   uuid7_new(m->now, m->report.epoch);
   TRY(check_note(m, err));
   TRY(copy_finish(&m->copy, err));

@@ -1,6 +1,7 @@
 /* readmit.c: keeping tokens and grants revoked when a backup is restored. */
 #include "store/copy/readmit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -180,6 +181,7 @@ static enum status readmit_grants(const struct returning *r) {
 
 enum status readmit_apply(struct store *returned, const struct admission *known, int64_t now, struct arena *a,
                           struct restored *counts, struct error *err) {
+  assert(db_in_transaction(returned->db));
   char time[TIME_TEXT_SIZE];
   struct returning r = {.store = returned, .known = known, .now = now, .arena = a, .counts = counts, .err = err};
   TRY(readmit_tokens(&r));

@@ -1,6 +1,7 @@
 /* transfer.c: reading a team's records for an export, and writing the rows of an import. */
 #include "store/copy/transfer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/id.h"
@@ -9,6 +10,7 @@
 /* ---- snapshot ---- */
 
 enum status transfer_begin(struct store *st, struct error *err) {
+  assert(!db_in_transaction(st->db));
   TRY(reach_check_admin(st, "a copy of the store", err));
   reads_flush(st); /* queued access counts belong to the export */
   bool begun;
@@ -297,6 +299,7 @@ enum status transfer_has_tombstones(struct store *st, struct str team, bool *ret
 /* ---- writing ---- */
 
 enum status transfer_add_tombstone(struct txn *txn, const struct tombstone *stone, bool *ret_added, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
   TRY(db_exec(txn->store->db, err,
               "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)"
               " ON CONFLICT (team, uid) DO NOTHING",
@@ -334,6 +337,7 @@ static enum status mentions_purged(struct txn *txn, struct arena *a, const struc
 
 enum status transfer_add_event(struct txn *txn, struct arena *a, const struct event_record *record, int64_t of,
                                struct error *err) {
+  assert(db_in_transaction(txn->store->db));
   struct event_record e = *record;
   int64_t memory_id = 0;
   bool purged;

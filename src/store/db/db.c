@@ -2,6 +2,7 @@
  */
 #include "store/db/db.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 #include "store/db/driver.h"
@@ -40,6 +41,7 @@ static struct db_value next_value(char form, va_list *ap) {
     v.d = va_arg(*ap, double);
     break;
   default:
+    assert(form == 's' || form == 'b');
     v.s = va_arg(*ap, struct str);
   }
   return v;
@@ -126,10 +128,25 @@ enum status rows_end(struct rows *r) {
   return r->status;
 }
 
-bool rows_null(const struct rows *r, int column) { return r->db->driver->rows_null(r, column); }
-int64_t rows_int(const struct rows *r, int column) { return r->db->driver->rows_int(r, column); }
-double rows_real(const struct rows *r, int column) { return r->db->driver->rows_real(r, column); }
-struct str rows_text(const struct rows *r, int column) { return r->db->driver->rows_text(r, column); }
+bool rows_null(const struct rows *r, int column) {
+  assert(r->statement);
+  return r->db->driver->rows_null(r, column);
+}
+
+int64_t rows_int(const struct rows *r, int column) {
+  assert(r->statement);
+  return r->db->driver->rows_int(r, column);
+}
+
+double rows_real(const struct rows *r, int column) {
+  assert(r->statement);
+  return r->db->driver->rows_real(r, column);
+}
+
+struct str rows_text(const struct rows *r, int column) {
+  assert(r->statement);
+  return r->db->driver->rows_text(r, column);
+}
 
 struct str rows_dup(const struct rows *r, int column, struct arena *a) {
   struct str s = rows_text(r, column);
@@ -194,7 +211,10 @@ struct db_scope db_scope(const struct db *db) {
   return (struct db_scope){.queries = db->queries, .in_transaction = db_in_transaction(db)};
 }
 
-void db_scope_abort(struct db *db, struct db_scope scope) { db->driver->scope_abort(db, scope); }
+void db_scope_abort(struct db *db, struct db_scope scope) {
+  assert(scope.queries <= db->queries);
+  db->driver->scope_abort(db, scope);
+}
 
 enum status db_savepoint(struct db *db, struct error *err) { return db->driver->savepoint(db, err); }
 enum status db_savepoint_end(struct db *db, bool keep, struct error *err) {
@@ -212,6 +232,7 @@ enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *er
 }
 
 enum status db_wait(struct db *db, int ms, bool *ret_news, struct error *err) {
+  assert(ms >= 0);
   return db->driver->wait(db, ms, ret_news, err);
 }
 
@@ -219,7 +240,15 @@ enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct e
   return db->driver->checkpoint(db, truncate, ret_done, err);
 }
 
-int db_set_busy(struct db *db, int busy_ms) { return db->driver->set_busy(db, busy_ms); }
-int db_set_limit(struct db *db, int ms) { return db->driver->set_limit(db, ms); }
+int db_set_busy(struct db *db, int busy_ms) {
+  assert(busy_ms >= 0);
+  return db->driver->set_busy(db, busy_ms);
+}
+
+int db_set_limit(struct db *db, int ms) {
+  assert(ms >= 0);
+  return db->driver->set_limit(db, ms);
+}
+
 bool db_read_only(const struct db *db) { return db->driver->read_only(db); }
 const char *db_path(const struct db *db) { return db->driver->path(db); }

@@ -1,6 +1,7 @@
 /* place.c: server URLs without passwords, files beside a store, and its size. */
 #include "store/db/place.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <sys/statvfs.h>
 
@@ -40,6 +41,7 @@ struct text {
 };
 
 static void add(struct text *t, struct str s) {
+  assert(t->n < PLACE_MAX);
   size_t room = PLACE_MAX - 1 - t->n, n = s.n < room ? s.n : room;
   if (n)
     memcpy(t->p + t->n, s.p, n);
@@ -141,6 +143,7 @@ static void state_folder(char ret_path[PLACE_MAX]) {
 
 void place_side(const char *store, const char *tail, char ret_path[PLACE_MAX]) {
   enum { NAME = 16, TAIL_MAX = 64 };
+  assert(strlen(tail) <= TAIL_MAX);
   if (!db_is_url(store)) {
     snprintf(ret_path, PLACE_MAX, "%.*s%.*s", PLACE_MAX - TAIL_MAX - 1, store, (int)TAIL_MAX, tail);
     return;

@@ -1,4 +1,5 @@
 /* sql.c: statements built from parts, with bound values. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "store/db/db.h"
@@ -35,6 +36,7 @@ void sql_real(struct sql *q, double value) { bind(q, (struct db_value){.form = '
 void sql_time(struct sql *q, int64_t value) { bind(q, (struct db_value){.form = 't', .i = value}); }
 
 void sql_ids(struct sql *q, const int64_t *ids, size_t n) {
+  assert(n > 0 && n <= SQL_IDS);
   size_t size = n <= 8 ? 8 : n <= 32 ? 32 : SQL_IDS;
   for (size_t i = 0; i < size; i++) {
     sql_add(q, i ? ", " : "(");

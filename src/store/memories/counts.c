@@ -1,4 +1,6 @@
 /* counts.c: counts of a team's memories by kind, type, state, delivery and project, and counts of recent ones. */
+#include <assert.h>
+
 #include "store/check.h"
 #include "store/engine.h"
 
@@ -25,6 +27,7 @@ static void add(struct arena *a, struct counts *list, struct str name, int64_t n
   list_push(a, list, ((struct count){0}));
   memmove(&list->v[at + 1], &list->v[at], (list->n - 1 - at) * sizeof(list->v[0]));
   list->v[at] = (struct count){arena_dup(a, name), n};
+  assert(at == 0 || str_cmp(list->v[at - 1].name, name) < 0);
 }
 
 static void put_counts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *member, const struct counts *list) {

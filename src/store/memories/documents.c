@@ -45,7 +45,7 @@ static struct str text_or_empty(struct str text) { return text.p ? text : STR(""
 
 static struct work work_start(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
                               struct error *err) {
-  assert(corpus > CORPUS_MEMORY && corpus < CORPUS_COUNT);
+  assert(corpus > CORPUS_MEMORY && corpus < CORPUS_COUNT && db_in_transaction(txn->store->db));
   return (struct work){
       txn, a, corpus, str_from(corpus_names[corpus]), text_or_empty(txn->project), group, err,
   };

@@ -48,6 +48,8 @@ static enum status fill_uids(struct txn *txn, struct arena *a, struct link *l, s
 }
 
 enum status link_add(struct txn *txn, struct arena *a, const struct link *link, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  assert(link->src > 0 && link->dst > 0 && link->rel.n > 0);
   struct link l = *link;
   if (!l.at)
     l.at = txn->now;

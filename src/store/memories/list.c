@@ -125,6 +125,7 @@ static enum status list_part(struct store *st, const struct scope *scope, const 
                              struct memories *ret_list, struct error *err) {
   struct sql q = memory_select(a);
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
+  assert(f->offset >= 0);
   filter_where(&q, f);
   where_own(&q, scope, f);
   where_after(&q, f);
@@ -252,6 +253,7 @@ static enum status max_id(struct store *st, int64_t *ret_id, struct error *err) 
 
 enum status memory_ids(struct store *st, const struct scope *scope, struct str digits, int64_t limit, struct arena *a,
                        struct memory_ids *ret_ids, struct error *err) {
+  assert(limit >= 0);
   int64_t low, width = 1, last = 0;
   *ret_ids = (struct memory_ids){0};
   if (digits.n == 0) {

@@ -127,6 +127,8 @@ enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, st
 enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory *m, const struct chunks *parts,
                                 struct chunk_rows *ret_chunks, struct error *err) {
   char hash[HASH_TEXT_SIZE];
+  assert(db_in_transaction(txn->store->db));
+  assert(str_eq(m->team, txn->team));
   body_hash(a, m->body, hash);
   TRY(reach_check_write(txn->store, m->project, "a new memory in", err));
   TRY(store_check_type(txn->store, m->type, m->kind, err));
@@ -182,7 +184,8 @@ static enum status check_names_free(struct txn *txn, struct arena *a, const stru
 
 enum status memory_change(struct txn *txn, struct arena *a, const struct memory *was, const struct memory *now,
                           const char *action, struct error *err) {
-  assert(was->id == now->id && str_eq(was->team, now->team));
+  assert(db_in_transaction(txn->store->db));
+  assert(was->id == now->id && str_eq(was->team, now->team) && str_eq(was->team, txn->team));
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *before = yyjson_mut_obj(doc), *after = yyjson_mut_obj(doc);
   struct sql q = SQL(a);
@@ -220,6 +223,8 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
 /* ---- delete ---- */
 
 static enum status delete_rows(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  assert(m->id > 0 && str_eq(m->team, txn->team));
   TRY(embed_cache_forget(txn, a, m->id, err));
   TRY(vec_remove(txn, m->id, err));
   /* Delete chunks explicitly: the triggers of the full-text index do not fire on cascades. */
@@ -266,6 +271,7 @@ static enum status purge_some_searches(struct txn *txn, struct arena *a, int64_t
            " AND replace(replace(replace(detail, ' ', ''), '[', ','), ']', ',') LIKE ?3 ORDER BY seq LIMIT ?4",
            "sisi", txn->team, *after, arena_printf(a, "%%,%lld,%%", (long long)id), (int64_t)PURGE_PAGE);
   for (; rows_next(&r); read++) {
+    assert(n < PURGE_PAGE);
     *after = rows_int(&r, 0);
     if (lists(a, rows_text(&r, 1), id))
       hits[n++] = *after;
@@ -447,6 +453,8 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
 
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  assert(str_eq(m->team, txn->team));
   struct db *db = txn->store->db;
   TRY(reach_check_write(txn->store, m->project, "annotate a memory of", err));
   TRY(db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id));

@@ -1,4 +1,6 @@
 /* read.c: looking up and loading memories. */
+#include <assert.h>
+
 #include "base/id.h"
 #include "core/files/memfile.h"
 #include "store/memories/documents.h"
@@ -268,6 +270,7 @@ enum status memory_load_lists(struct store *st, struct arena *a, struct memory *
 
 static void add_ids(struct sql *q, struct memory *const *list, size_t n) {
   int64_t ids[SQL_IDS];
+  assert(n <= SQL_IDS);
   for (size_t i = 0; i < n; i++)
     ids[i] = list[i]->id;
   sql_ids(q, ids, n);
@@ -362,6 +365,8 @@ enum status idempotency_find(struct store *st, struct str team, struct str key, 
 
 enum status idempotency_save(struct txn *txn, struct arena *a, struct str key, int64_t memory_id, struct str result,
                              struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  assert(key.n > 0);
   return db_exec(txn->store->db, err,
                  "INSERT INTO idempotency (team, key, at, memory_id, result) VALUES (?1, ?2, ?3, ?4, ?5)", "ssits",
                  txn->team, own_key(txn->store, a, key), txn->now, memory_id, result);

@@ -1,6 +1,7 @@
 /* lexemes.c: lexemes and positions of texts: tokenise, write, read, count. */
 #include "store/postgres/lexemes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -92,6 +93,7 @@ enum status words_of(struct store *st, const struct chunk_text *text, struct are
     s = words_tokenise(st, columns[c], a, &tokens, err);
     for (size_t i = 0; i < tokens.n; i++, at++) {
       unsigned place = (unsigned)(at < WORDS_PLACES ? at : WORDS_PLACES) | (unsigned)(BM25_COLUMNS - 1 - c) << 14;
+      assert(place <= UINT16_MAX);
       list_push(a, &words, (struct word){words_lexeme(a, tokens.v[i].text), (uint16_t)place});
     }
     at += GAP - 1;
@@ -122,6 +124,7 @@ struct str words_literal(struct arena *a, const struct words *words) {
 }
 
 void words_element(struct buf *b, struct str text) {
+  assert(b->n > 0); /* it begins with '{' */
   buf_adds(b, b->n > 1 ? ",\"" : "\"");
   for (size_t i = 0; i < text.n; i++) {
     if (text.p[i] == '"' || text.p[i] == '\\')

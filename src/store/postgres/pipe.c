@@ -21,6 +21,7 @@ static enum status lost_connection(struct postgres *db, struct error *err) {
 }
 
 enum status pg_sync(struct postgres *db, struct error *err) {
+  assert(db->conn);
   if (!db->pq->pipelineSync(db->conn))
     return lost_connection(db, err);
   pg_push(db, PG_SYNC, 0, false, 0);
@@ -137,6 +138,7 @@ static bool read_answer(struct postgres *db, const struct pg_pending *p, struct 
 }
 
 static void read_answers(struct postgres *db, struct outcome *o) {
+  assert(db->pending_count > 0 && db->pending[db->pending_count - 1].kind == PG_SYNC);
   bool more = true;
   for (size_t i = 0; more && i < db->pending_count; i++) {
     struct pg_pending p = db->pending[i];
@@ -152,11 +154,13 @@ static void read_answers(struct postgres *db, struct outcome *o) {
 }
 
 enum status pg_repeat_failure(const struct postgres *db, struct error *err) {
+  assert(db->failed && db->failure.code != STATUS_OK);
   *err = db->failure;
   return error_never_ok(err->code);
 }
 
 static void remember_failure(struct postgres *db, const struct outcome *o) {
+  assert(o->trouble != PG_FINE && db->tx != PG_NO_TX && !db->failed);
   db->failed = true;
   db->failed_lost = o->trouble == PG_LOST;
   db->failed_depth = db->failed_lost ? -1 : o->depth;

@@ -1,4 +1,5 @@
 /* rows.c: result rows: fetched as a whole, in binary, decoded by column type. */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ enum status pg_rows_open(struct rows *r, PGresult *result) {
 }
 
 static void free_rows(struct pg_rows *own) {
+  assert(own->former ? own->former->next == own : own->db->rows == own);
   own->db->pq->clear(own->result);
   *(own->former ? &own->former->next : &own->db->rows) = own->next;
   if (own->next)
@@ -102,6 +104,7 @@ struct field {
 static struct field field_at(const struct rows *r, int column) {
   const struct pg_rows *own = r->statement;
   int row = (int)r->at - 1;
+  assert(!own || !own->result || (column >= 0 && column < own->db->pq->nfields(own->result)));
   if (!own || !own->result || row < 0 || column < 0 || column >= own->db->pq->nfields(own->result) ||
       own->db->pq->getisnull(own->result, row, column))
     return (struct field){0};

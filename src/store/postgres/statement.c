@@ -1,4 +1,5 @@
 /* statement.c: prepared statements of a connection; values are sent in binary, with their types. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -105,6 +106,7 @@ static Oid type_of(char form) {
 }
 
 static void set_param(struct params *p, int i, const struct db_value *v) {
+  assert(v->form && strchr("idsbt", v->form));
   uint64_t word = (uint64_t)v->i;
   p->types[i] = type_of(v->form);
   p->formats[i] = 1;
@@ -205,10 +207,12 @@ static struct pg_statement *slot_of(struct postgres *db, uint64_t hash, const ch
     if (!oldest || (oldest->sql && (!s->sql || s->used < oldest->used)))
       oldest = s;
   }
+  assert(oldest);
   return oldest;
 }
 
 static bool fill(struct postgres *db, struct pg_statement *s, uint64_t hash, const char *sql, struct db_values values) {
+  assert(!s->sql && !s->types);
   struct str text = str_from(sql);
   s->sql = NULL;
   s->types = mem_alloc(values.n + 1);
@@ -293,6 +297,7 @@ static int send_unprepared(struct postgres *db, enum pg_kind kind, const char *s
 }
 
 static enum status not_sent(struct postgres *db, struct error *err) {
+  assert(db->conn);
   bool lost = db->pq->status(db->conn) != CONNECTION_OK;
   return lost ? (pg_drop(db), pg_lost(err)) : pg_nomem(err);
 }

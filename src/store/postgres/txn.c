@@ -3,6 +3,7 @@
  * A write transaction holds an advisory lock of its team and a shared one of the store; without a team it holds the
  * store's exclusively. Writers of one team thus run in sequence, as with a file, and those of different teams do not
  * wait for each other. Reads after BEGIN see the newest state. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/os/clock.h"
@@ -60,6 +61,7 @@ static void abort_txn(struct postgres *db) {
 }
 
 static enum pg_trouble try_begin(struct postgres *db, struct str team, bool lazy, struct error *err) {
+  assert(db->tx == PG_NO_TX && db->depth == 0 && !db->failed);
   PGresult *result = NULL;
   enum status s = queue_begin(db, team, lazy, err);
   if (s != STATUS_OK) {

@@ -3,6 +3,8 @@
  * Each runs in one transaction, under the write lock of the whole store. A store with a newer schema is refused before
  * anything is changed. To add a migration, add a file of the same number for each engine under sql/, a line in
  * migrate_sqlite.c and in migrate_postgres.c, and increase SCHEMA_VERSION. */
+#include <assert.h>
+
 #include "base/id.h"
 #include "core/memory/types.h"
 #include "store/store_internal.h"
@@ -104,6 +106,7 @@ static enum status init_meta(struct store *st, int64_t now, struct error *err) {
 
 static enum status run_one(struct store *st, const struct plan *plan, int64_t version, int64_t now,
                            int64_t *ret_version, struct error *err) {
+  assert(version >= 0 && version < plan->n && plan->sql[version]);
   enum status s = plan->by->prepare(st, version, err);
   if (s == STATUS_OK)
     s = db_script(st->db, err, plan->sql[version]);
@@ -142,6 +145,7 @@ static enum status run_all(struct store *st, const struct plan *plan, int64_t no
 }
 
 enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err) {
+  assert(n > 0);
   struct plan plan = {db_engine(st->db) == DB_SQLITE ? &sqlite_migrator : &postgres_migrator, sql, n};
   int64_t version;
   TRY(known_version(st, &plan, &version, err));

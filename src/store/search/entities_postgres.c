@@ -1,4 +1,6 @@
 /* entities_postgres.c: entity search in PostgreSQL; lookups and visibility checks are one statement. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "store/engine.h"
 #include "store/postgres/lexemes.h"
@@ -164,6 +166,7 @@ static void count_entity(struct entities *e, const struct query_entity *entity, 
 }
 
 static enum status find_batch(struct entities *e, const struct query_entity *entities, size_t n) {
+  assert(n > 0 && n <= AT_ONCE);
   struct sql sql = SQL(e->a);
   struct seen_list seen[AT_ONCE] = {0};
   struct rows r;

@@ -1,5 +1,7 @@
 /* lexical_index_postgres.c: full-text index of chunks in PostgreSQL: store, check, rebuild. Triggers count the chunks
  * per word. */
+#include <assert.h>
+
 #include "core/text/terms.h"
 #include "store/engine.h"
 #include "store/postgres/lexemes.h"
@@ -79,6 +81,7 @@ static void batch_add(struct batch *b, struct str team, int64_t chunk, int64_t m
 
 /* Replaces existing rows. */
 static enum status batch_write(struct db *db, struct batch *b, struct error *err) {
+  assert(b->n <= PAGE);
   struct buf *all[] = {&b->teams, &b->chunks, &b->memories, &b->lengths, &b->tokens};
   for (size_t i = 0; i < ARRAY_LEN(all); i++)
     buf_addc(all[i], '}');

@@ -1,6 +1,8 @@
 /* lexical_plan.c: plans full-text queries by term rarity and scope size. */
 #include "store/search/lexical_plan.h"
 
+#include <assert.h>
+
 #include "core/text/terms.h"
 #include "store/memories/documents.h"
 #include "store/store_internal.h"
@@ -19,6 +21,7 @@ double plan_score_rows(double rows) { return budget(rows, SCORE_ROWS); }
 
 struct plan plan_within(const struct query_terms *terms, double share, double select_rows, double score_rows,
                         size_t most) {
+  assert(share >= 0 && share <= 1);
   struct plan plan = {0};
   const struct query_term *v = terms->v;
   double sum = 0;
@@ -38,6 +41,7 @@ struct plan plan_within(const struct query_terms *terms, double share, double se
        i++)
     sum += v[i].df;
   plan.pair = i > plan.select + 1 && i <= plan.score ? i : plan.select;
+  assert(plan.select <= plan.pair && plan.pair <= plan.score && plan.score <= n);
   return plan;
 }
 
@@ -120,6 +124,7 @@ enum status scope_tokens_inside(struct store *st, const struct scope *scope, str
 const char *lexical_states(const struct filter *f) { return f->states ? f->states : STATES_SEARCHED; }
 
 bool narrow_has(const struct scope *scope, const struct filter *f, enum narrow_part part) {
+  assert((unsigned)part < PARTS);
   const char *states = lexical_states(f);
   bool active = strstr(states, STATES_LIVE), others = !str_is(STR(STATES_LIVE), states);
   if (scope->as_of)

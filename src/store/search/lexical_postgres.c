@@ -8,6 +8,7 @@
  * statements: one for the word counts, and this one. If too few rows pass, a narrow scope is ranked as a whole;
  * otherwise more and more terms select, with the filters applied before ranking, so no row that passes the filters is
  * lost. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -70,6 +71,7 @@ static void add_query_word(struct search *q, struct str lexeme) {
 }
 
 static void list_query_words(struct search *q) {
+  assert(q->terms.n <= QUERY_TERMS);
   for (size_t k = 0; k < q->terms.n; k++) {
     struct str rest = q->terms.v[k].token, word;
     q->first[k] = q->words.n;
@@ -100,6 +102,7 @@ static bool occurs_at(const struct word_reader *r, unsigned position) {
 static const double TF_MOST = 63;
 
 static double frequency(const struct search *q, size_t k) {
+  assert(q->first[k] < q->next[k] && q->next[k] <= q->words.n);
   const struct word_reader *r = &q->words.v[q->first[k]].at;
   double tf = 0;
   for (size_t i = 0; i < r->n; i++) {
@@ -188,6 +191,7 @@ static size_t ranked_count(const struct search *q) {
  * is parsed once, not per row. Columns have equal weights; see bm25_weights. */
 static void add_rank(struct search *q, struct sql *sql) {
   size_t n = ranked_count(q);
+  assert(n > 0);
   sql_add(sql, "(");
   for (size_t i = 0; i < n; i++) {
     const struct query_term *term = &q->terms.v[i];

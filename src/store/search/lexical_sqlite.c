@@ -8,6 +8,7 @@
  * fewer than LEXICAL_ENOUGH pass, a narrow scope is searched text by text; otherwise the first part takes in more and
  * more terms, in the end all. The cost is thus bounded in the common case, and no row that passes the filters is lost.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -75,6 +76,7 @@ static enum status count_text(struct search *q, struct str text, double weight, 
 /* Score added by the terms from `first` on, from the four columns of the index. */
 static enum status score_text(struct search *q, const struct rows *r, int column, size_t first, double *ret_score) {
   double tf[QUERY_TERMS] = {0}, length = 0, score = 0;
+  assert(q->terms.n <= QUERY_TERMS);
   enum status s = STATUS_OK;
   for (int i = 0; s == STATUS_OK && i < BM25_COLUMNS; i++)
     s = count_text(q, rows_text(r, column + i), bm25_weights[i], i < BM25_MEASURED, tf, &length);
@@ -182,6 +184,7 @@ static struct fts_scan scan_of(struct search *q, const struct work *work) {
   const struct plan *plan = &work->terms;
   size_t chooses = plan->pair > plan->select ? plan->pair : plan->select;
   double *idf = arena_array(q->a, double, FTS_WEIGHED);
+  assert(plan->score <= FTS_WEIGHED && plan->score <= q->terms.n);
   for (size_t i = 0; i < plan->score; i++)
     idf[i] = q->terms.v[i].idf;
   return (struct fts_scan){.expression = expression_of(q, work),
@@ -197,6 +200,7 @@ static struct fts_scan scan_of(struct search *q, const struct work *work) {
 
 /* Fills q->hits; ret_all is set if no matching row was skipped. */
 static enum status run_plan(struct search *q, const struct work *work, bool *ret_all) {
+  assert(plan_selects(&work->terms));
   struct fts_scan scan = scan_of(q, work);
   struct fts_found found = {0};
   enum status s = fts_search(q->st->db, &scan, q->a, &found, q->err);
@@ -224,14 +228,16 @@ static enum status score_part(struct search *q, enum narrow_part part, struct le
   sql_add(&sql, "SELECT m.id, c.headline, c.body, c.extra, c.terms, c.id FROM memory m"
                 " CROSS JOIN chunk c ON c.memory_id = m.id WHERE ");
   narrow_where(&sql, q->query->scope, q->query->filter, part);
+  enum status s = STATUS_OK;
   db_query_sql(q->st->db, &r, q->err, &sql);
-  while (rows_next(&r)) {
-    double score;
-    TRY(score_text(q, &r, 1, 0, &score));
-    if (score > 0)
+  while (s == STATUS_OK && rows_next(&r)) {
+    double score = 0;
+    s = score_text(q, &r, 1, 0, &score);
+    if (s == STATUS_OK && score > 0)
       list_push(q->a, hits, (struct lexical_hit){rows_int(&r, 5), rows_int(&r, 0), score, NULL});
   }
-  return rows_end(&r);
+  enum status end = rows_end(&r);
+  return s == STATUS_OK ? end : s;
 }
 
 /* Scores every text of the scope. If there are too many, ret_few is false and nothing changes. */

@@ -1,6 +1,7 @@
 /* query_entities.c: extracts identifiers, numbers, quoted strings, labels, keys, names and rare words from a query. */
 #include "store/search/query_entities.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -111,6 +112,7 @@ static bool is_number(struct str name) {
 /* Is it a proper name? Capitals at the start of a sentence do not count. */
 static bool is_capitalised(struct str query, struct str name) {
   size_t first = 0, at = (size_t)(name.p - query.p);
+  assert(name.n > 0 && at + name.n <= query.n);
   if (!utf8_is_upper(utf8_next(name, &first)) || name.n < 2)
     return false;
   while (at > 0 && ascii_space(query.p[at - 1]))

@@ -1,6 +1,8 @@
 /* search_rows.c: filtered nearest chunks, features and snippets. */
 #include "store/search/search_rows.h"
 
+#include <assert.h>
+
 #include "core/memory/types.h"
 #include "store/memories/documents.h"
 #include "store/store_internal.h"
@@ -50,6 +52,7 @@ static void list_live(struct sql *q, const struct chunk_filter *f) {
 }
 
 struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const struct chunk_filter *f) {
+  assert(f->scope && f->filter && f->states);
   unsigned memories = 1U << CORPUS_MEMORY, asked = f->scope->corpora ? f->scope->corpora : memories;
   struct vec_filter filter = {SQL(a), SQL(a), SQL(a), f->features, asked == memories, !(asked & memories)};
   if (db_engine(st->db) == DB_POSTGRES) {
@@ -102,6 +105,7 @@ void features_read(const struct rows *r, int column, struct arena *a, struct mem
 static enum status features_of_some(struct store *st, struct str team, struct arena *a, struct memory *const *list,
                                     size_t n, struct error *err) {
   int64_t ids[SQL_IDS];
+  assert(n <= SQL_IDS);
   struct sql q = SQL(a);
   struct rows r;
   for (size_t i = 0; i < n; i++)

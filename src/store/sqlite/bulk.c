@@ -1,6 +1,8 @@
 /* bulk.c: bulk operations of the SQLite driver: in-place blob writes, backup, restore. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,6 +14,7 @@
 
 enum status sqlite_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
                               struct str bytes, struct error *err) {
+  assert(bytes.n <= INT_MAX && offset <= INT_MAX - bytes.n);
   sqlite3_blob *blob = NULL;
   int rc = sqlite3_blob_open(sqlite_handle(db), "main", table, column, row, 1, &blob);
   if (rc == SQLITE_OK)

@@ -3,6 +3,7 @@
  * Locking: writers begin IMMEDIATE and wait in the busy handler; readers never wait (write-ahead log). mmap is off,
  * because another process may truncate the log at any time. Never open() and close() a store's file directly: that
  * drops the locks of every connection that this process has on it. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -371,6 +372,7 @@ static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool 
     return rc;
   size_t n = strlen(sql) + 1;
   char *copy = free_slot ? mem_alloc(n) : NULL;
+  assert(*ret);
   if (copy) {
     memcpy(copy, sql, n);
     *free_slot = (struct cached){copy, *ret, db->base.queries};
@@ -406,6 +408,7 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
   case 'b':
     return v->s.p ? sqlite3_bind_blob64(st, i, v->s.p, v->s.n, SQLITE_STATIC) : sqlite3_bind_null(st, i);
   default:
+    assert(!"a form of db.h");
     return SQLITE_MISUSE;
   }
 }
@@ -413,6 +416,7 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
 /* Text and bytes are not copied: the caller keeps them until the statement is done. */
 static int start(struct sqlite *db, const char *sql, struct db_values values, sqlite3_stmt **ret, bool *cached) {
   int rc = prepare(db, sql, ret, cached);
+  assert(rc != SQLITE_OK || values.n == (size_t)sqlite3_bind_parameter_count(*ret));
   for (size_t i = 0; rc == SQLITE_OK && i < values.n; i++) {
     rc = bind_value(*ret, (int)i + 1, &values.v[i]);
     if (rc != SQLITE_OK)
@@ -470,13 +474,27 @@ static bool next_row(struct rows *r) {
   return false;
 }
 
+UNUSED static bool has_column(const struct rows *r, int column) {
+  return column >= 0 && column < sqlite3_column_count(r->statement);
+}
+
 static bool is_null(const struct rows *r, int column) {
+  assert(has_column(r, column));
   return sqlite3_column_type(r->statement, column) == SQLITE_NULL;
 }
-static int64_t int_at(const struct rows *r, int column) { return sqlite3_column_int64(r->statement, column); }
-static double real_at(const struct rows *r, int column) { return sqlite3_column_double(r->statement, column); }
+
+static int64_t int_at(const struct rows *r, int column) {
+  assert(has_column(r, column));
+  return sqlite3_column_int64(r->statement, column);
+}
+
+static double real_at(const struct rows *r, int column) {
+  assert(has_column(r, column));
+  return sqlite3_column_double(r->statement, column);
+}
 
 static struct str text_at(const struct rows *r, int column) {
+  assert(has_column(r, column));
   const void *p = sqlite3_column_blob(r->statement, column);
   int n = sqlite3_column_bytes(r->statement, column);
   if (!p && !is_null(r, column))

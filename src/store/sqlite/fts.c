@@ -1,6 +1,7 @@
 /* fts.c: FTS5 for lexical search: tokeniser, row counts, and a custom auxiliary function that scores. */
 #include "store/sqlite/fts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -236,8 +237,11 @@ static enum status count_blocks(struct db *db, struct str expression, int64_t fr
 /* Estimates the rows after the first. If the density differs from the first rows, larger blocks are sampled. */
 static enum status count_rest(struct db *db, struct str expression, const struct first *f, int64_t newest,
                               double *ret_rows, struct error *err) {
-  int64_t from = f->last + 1, span = newest - f->last, apart = (f->last - f->first + 1) / f->n, n = 0;
   enum status s = STATUS_OK;
+  assert(f->n > 0 && newest > f->last);
+  if (f->first < 1 || f->last - f->first < f->n - 1)
+    return error_set(err, STATUS_CORRUPT, "the full-text index is damaged");
+  int64_t from = f->last + 1, span = newest - f->last, apart = (f->last - f->first + 1) / f->n, n = 0;
   if (span <= COUNTED || span / apart <= FEW) {
     s = count_between(db, expression, from, newest, &n, err);
     *ret_rows = (double)n;
@@ -349,6 +353,7 @@ static void sink(struct fts_row *v, size_t n, size_t i) {
 }
 
 static void keep(struct arena *a, struct fts_rows *rows, size_t most, const struct fts_row *row) {
+  assert(rows->n <= most);
   if (rows->n < most) {
     list_push(a, rows, *row);
     if (rows->n == most)
@@ -364,6 +369,7 @@ static enum status scan_rows(struct db *db, const struct fts_scan *scan, struct 
                              size_t *ret_seen, struct error *err) {
   struct sqlite_fts *fts = sqlite_fts_of(db);
   size_t seen = 0;
+  assert(scan->weighed <= FTS_WEIGHED && !fts->scan);
   struct rows r;
   fts->scan = scan;
   fts->threshold = 0;
@@ -453,6 +459,7 @@ static enum status measure(struct db *db, const struct fts_scan *scan, struct ft
     keep(a, &best, scan->want, row);
   }
   *ret_measured = i;
+  assert(i <= rows->n);
   for (; i < rows->n; i++)
     rows->v[i].score = score_of(scan, rows->v[i].tf, scan->totals.average);
   return s;
@@ -476,6 +483,7 @@ enum status fts_search(struct db *db, const struct fts_scan *scan, struct arena 
 }
 
 void fts_sort_rest(struct fts_found *found) {
+  assert(found->measured <= found->n);
   if (found->measured < found->n)
     qsort(found->v + found->measured, found->n - found->measured, sizeof(*found->v), by_score);
 }

@@ -1,6 +1,8 @@
 /* agents.c: rows of declared agents. */
 #include "store/tables/agents.h"
 
+#include <assert.h>
+
 #include "base/json.h"
 #include "store/store_internal.h"
 
@@ -59,6 +61,7 @@ enum status agents_list(struct store *st, struct str team, struct arena *a, stru
 
 static enum status add_event(struct txn *txn, struct arena *a, const struct agent *agent, const char *action,
                              struct error *err) {
+  assert((unsigned)agent->role <= ROLE_SKILL);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
   json_put(doc, detail, "agent", agent->name);
@@ -92,6 +95,7 @@ enum status agent_delete(struct txn *txn, struct arena *a, const struct agent *a
 enum status agent_log_refusal(struct store *st, const struct txn *who, struct str agent, struct str wanted,
                               struct error *err) {
   enum { BUSY_MS = 2000 };
+  assert(!db_in_transaction(st->db));
   struct arena scratch;
   jmp_buf oom;
   int busy = db_set_busy(st->db, BUSY_MS);

@@ -75,6 +75,7 @@ void calls_queue(struct store *st, const struct call_row *row) {
   }
   struct call_queue *q = st->calls;
   jmp_buf oom;
+  assert(q->rows.n <= QUEUE_MAX);
   if (q->rows.n >= QUEUE_MAX && !queues_flush(st, 0))
     return;
   if (ARENA_BOUNDARY(&q->arena, oom))

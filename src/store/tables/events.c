@@ -1,6 +1,8 @@
 /* events.c: append-only event log, and the queue of reads that are not written yet. */
 #include "store/tables/events.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
@@ -10,6 +12,8 @@
 enum { READS_BATCH = 512, READS_MAX = 4096, READS_AGE_MS = 5000, READS_BUSY_MS = 2000, CALLS_BUSY_MS = 100 };
 
 enum status event_add(struct txn *txn, const struct event *e, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  assert(e->action.n > 0);
   return db_exec(txn->store->db, err,
                  "INSERT INTO event (team, txn, at, action, change, op, memory_id, uid, project, source, session,"
                  " before, after, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
@@ -215,6 +219,7 @@ static void read_queue_forget(struct store *st, struct str team) {
 /* Writes the queued rows of one team. False if the store is locked or the connection lost: the rows stay queued. Other
  * errors drop them. */
 static bool flush_team(struct store *st, struct str team) {
+  assert(!db_in_transaction(st->db));
   struct error err;
   enum status s = db_begin(st->db, team, true, &err);
   for (size_t i = 0; s == STATUS_OK && i < read_queue_size(st); i++)

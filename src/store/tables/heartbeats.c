@@ -74,6 +74,7 @@ static bool is_foreign(struct store *st, const struct beat *b) {
 
 /* True if written. A locked store is tried again at the next call. */
 static bool flush_heartbeat(struct store *st, const struct beat *b, int64_t now) {
+  assert(!db_in_transaction(st->db));
   struct error err;
   int busy = db_set_busy(st->db, 0);
   enum status s = db_begin(st->db, b->team, true, &err);

@@ -1,6 +1,7 @@
 /* seal.c: encryption of secrets with libsodium. */
 #include "store/tables/seal.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "base/buf.h"
@@ -21,6 +22,7 @@ _Static_assert(SEAL_BYTES == 1 + NONCE_BYTES + TAG_BYTES, "form, nonce, tag");
 
 /* Derives a key or id. Hashing the purpose keeps the uses of a master key apart. */
 static void derive(const uint8_t bytes[MASTER_BYTES], struct str purpose, struct str of, uint8_t *out, size_t n) {
+  assert(n >= crypto_generichash_BYTES_MIN && n <= crypto_generichash_BYTES_MAX);
   crypto_generichash_state st;
   crypto_generichash_init(&st, bytes, MASTER_BYTES, n);
   crypto_generichash_update(&st, (const uint8_t *)purpose.p, purpose.n);

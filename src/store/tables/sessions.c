@@ -1,6 +1,7 @@
 /* sessions.c: rows of agent sessions, handoffs, scratch values and checkpoints. */
 #include "store/tables/sessions.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "base/json.h"
@@ -9,6 +10,7 @@
 enum { SESSION_BUSY_MS = 5000 };
 
 enum status sessions_begin(struct store *st, const struct txn *who, struct txn *ret_txn, struct error *err) {
+  assert(who->team.n > 0 && !db_in_transaction(st->db));
   TRY(reach_check_write(st, who->project, "write in", err));
   int busy = db_set_busy(st->db, SESSION_BUSY_MS);
   if (busy < SESSION_BUSY_MS)
@@ -47,6 +49,7 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct sess
 }
 
 enum status session_insert(struct txn *txn, struct arena *a, struct session *s, struct error *err) {
+  assert(s->handle.n > 0 && str_eq(s->team, txn->team));
   TRY(db_int(
       txn->store->db, &s->id, NULL, err,
       "INSERT INTO session (team, handle, project, source, cwd, host, pid, started, connection, client, client_version,"

@@ -132,6 +132,7 @@ int setting_find(struct str name) {
 }
 
 struct str setting_env_name(struct arena *a, enum setting_id id) {
+  assert((unsigned)id < SET_COUNT);
   struct buf b = BUF(a);
   buf_adds(&b, "CAIRN_");
   for (const char *p = setting_table[id].name; *p; p++)
@@ -165,6 +166,7 @@ static enum status bad_value(enum setting_id id, struct str value, const char *f
 }
 
 enum status setting_check(enum setting_id id, struct str value, struct error *err) {
+  assert((unsigned)id < SET_COUNT);
   const struct setting *t = &setting_table[id];
   double number;
   if (t->check) {
@@ -217,6 +219,7 @@ struct str setting_overridden_by(const struct setting_value *v, enum setting_id 
 }
 
 static void apply_default(enum setting_id id, struct setting_value *v) {
+  assert((unsigned)id < SET_COUNT && setting_table[id].fallback);
   if (!v->value.p) {
     v->origin = "default";
     v->value = str_from(setting_table[id].fallback);
@@ -281,6 +284,7 @@ static struct str value_json(struct arena *a, const char *name, struct str value
 }
 
 enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, struct str value, struct error *err) {
+  assert((unsigned)id < SET_COUNT && db_in_transaction(txn->store->db));
   const char *name = setting_table[id].name;
   struct str was;
   TRY(reach_check_admin(txn->store, "changing a setting", err));

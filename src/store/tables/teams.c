@@ -1,6 +1,8 @@
 /* teams.c: listing teams, and deleting a team with all its rows. */
 #include "store/tables/teams.h"
 
+#include <assert.h>
+
 #include "base/json.h"
 #include "store/engine.h"
 
@@ -37,6 +39,7 @@ enum status team_count(struct store *st, struct str team, struct arena *a, struc
   struct team_rows rows = {0};
   for (size_t i = 0; store_tables[i].name; i++) {
     struct sql q = SQL(a);
+    assert(i < ARRAY_LEN(rows.of));
     if (!has_rows(&store_tables[i]))
       continue;
     sql_addf(&q, "SELECT count(*) FROM %s WHERE team = ", store_tables[i].name);

@@ -1,6 +1,8 @@
 /* tokens.c: rows of access tokens. */
 #include "store/tables/tokens.h"
 
+#include <assert.h>
+
 #include "base/json.h"
 #include "store/store_internal.h"
 
@@ -77,6 +79,7 @@ enum status tokens_exist(struct store *st, int64_t now, bool *ret_any, struct er
 }
 
 void token_record_use(struct store *st, const struct token *token, int64_t now) {
+  assert(!db_in_transaction(st->db));
   struct error err;
   if ((now >= token->used_at && now - token->used_at < TOKEN_USE_MS) || db_read_only(st->db))
     return;
@@ -119,6 +122,7 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct toke
                              struct error *err) {
   char time[TIME_TEXT_SIZE];
   yyjson_mut_doc *doc = json_new(a);
+  assert((unsigned)t->role <= ROLE_SKILL);
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
   json_put(doc, detail, "token", t->id);
   json_put(doc, detail, "name", t->name);

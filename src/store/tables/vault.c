@@ -1,6 +1,8 @@
 /* vault.c: rows of the vault: values, secrets, the team's key, grants. */
 #include "store/tables/vault.h"
 
+#include <assert.h>
+
 #include "base/json.h"
 #include "store/store_internal.h"
 
@@ -65,6 +67,7 @@ enum status vault_add_event(struct txn *txn, struct arena *a, struct str key, co
 static enum status put_row(struct txn *txn, struct arena *a, struct str key, struct str value, struct str sealed,
                            const char *action, struct error *err) {
   TRY(reach_check_admin(txn->store, "the vault", err));
+  assert(key.n > 0 && !(sealed.p && value.n));
   TRY(db_exec(txn->store->db, err,
               "INSERT INTO vault (team, key, value, is_secret, cipher, created_at, updated_at, updated_by)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7) ON CONFLICT (team, key) DO UPDATE"
@@ -135,6 +138,7 @@ enum status vault_key_find(struct store *st, struct str team, struct arena *a, s
 }
 
 enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
   TRY(reach_check_admin(txn->store, "the vault", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault_key WHERE team = ?1", "s", txn->team));
   struct str salt = key->passphrase ? (struct str){(const char *)key->how.salt, SALT_BYTES} : STR_NONE;
@@ -148,7 +152,9 @@ enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct e
 /* ---- grants ---- */
 
 enum status grant_put(struct txn *txn, const struct grant *g, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
   TRY(reach_check_admin(txn->store, "grants of the vault", err));
+  assert(g->key.n > 0 && g->grantee.n > 0 && g->uses >= -1);
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
               txn->team, g->key, g->grantee));
   return db_exec(txn->store->db, err,

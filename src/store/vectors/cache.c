@@ -164,6 +164,7 @@ static enum status check_epoch(struct store *st, struct error *err) {
 
 /* Skips damaged places; the others stay searchable. */
 static void read_places(struct vec_block *b, struct str places, int dims) {
+  assert(places.n == head_size(dims) && b->used <= BLOCK_ROWS);
   const char *p = places.p;
   size_t words = (size_t)VEC_WORDS(dims);
   b->taken = 0;
@@ -208,6 +209,7 @@ static enum status load_head(struct store *st, struct cached_index *x, struct ve
 /* Ids are dense if the store has few teams. Sparse ids are left to the database. */
 static void record_places(struct cached_index *x, size_t block) {
   enum { SPARSE = 16 };
+  assert(block < x->n);
   const struct vec_block *b = &x->blocks[block];
   size_t most = (x->n + 1) * BLOCK_ROWS * SPARSE, need = 0;
   for (size_t row = 0; row < b->used; row++)
@@ -307,7 +309,6 @@ static void resize_rows(struct vec_cache *c, struct cached_index *x) {
   size_t want = BLOCK_ROWS, row = (size_t)x->dims + sizeof(int64_t);
   while (want < x->n * BLOCK_ROWS && want * 2 * row <= ROWS_BYTES)
     want *= 2;
-  assert((want & (want - 1)) == 0); /* rows are found by masking */
   if (want == x->row_count)
     return;
   drop_rows(x);
@@ -335,6 +336,7 @@ static void resize_rows(struct vec_cache *c, struct cached_index *x) {
 enum status cached_index_row(struct store *st, struct cached_index *x, int64_t place, int64_t chunk_id, int8_t *scratch,
                              struct cached_row *ret, struct error *err) {
   resize_rows(st->vectors, x);
+  assert((x->row_count & (x->row_count - 1)) == 0 && !x->rows == !x->row_count);
   size_t at = x->row_count ? (size_t)place & (x->row_count - 1) : 0;
   int8_t *kept = x->row_count ? x->rows + at * (size_t)x->dims : NULL;
   *ret = (struct cached_row){.vector = kept};

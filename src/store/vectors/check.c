@@ -2,6 +2,7 @@
  *
  * A vec_slot row with a correct checksum is intact, and a head can be rebuilt from such rows. Damaged rows are deleted;
  * maintenance embeds their texts again. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -48,6 +49,7 @@ static enum status read_head(struct store *st, struct block_check *c, struct err
 }
 
 static void check_row(struct block_check *c, size_t slot, int64_t chunk, const int8_t *vector) {
+  assert(c->places && slot < BLOCK_ROWS);
   uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
   char place[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8], *there = c->places + slot * place_size((int)c->dims);
   vec_bits(vector, c->centre, (int)c->dims, bits);
@@ -181,6 +183,7 @@ static enum status compute_mean(struct store *st, int64_t block, int dims, int8_
 enum status centre_rebuild(struct store *st, struct str team, struct str model, int dims, int64_t block,
                            struct error *err) {
   int8_t mean[VEC_MAX_DIMS];
+  assert(db_in_transaction(st->db));
   char row[VECTOR_MAX];
   int64_t id = 0, faults = 0;
   bool found = true;
@@ -254,6 +257,7 @@ enum status sqlite_vec_check(struct store *st, int64_t *ret_faults, struct error
 }
 
 enum status sqlite_vec_repair(struct store *st, struct error *err) {
+  assert(db_in_transaction(st->db));
   int64_t faults = 0;
   TRY(db_exec(st->db, err, "/* all teams: doctor */ DELETE" WITHOUT_BLOCK, NULL));
   TRY(check_centres(st, true, &faults, err));

@@ -1,6 +1,8 @@
 /* embed_cache.c: cached embedding vectors, stored as rows. */
 #include "store/vectors/embed_cache.h"
 
+#include <assert.h>
+
 #include "core/memory/chunk.h"
 #include "store/store_internal.h"
 
@@ -24,6 +26,7 @@ enum status embed_cache_get(struct store *st, const struct vec_model *m, const c
 
 enum status embed_cache_put(struct store *st, const struct vec_model *m, const char hash[HASH_TEXT_SIZE],
                             const int8_t *vector, int64_t now, struct error *err) {
+  assert(m->dims > 0);
   return db_exec(st->db, err,
                  "INSERT INTO embed_cache (team, hash, model, dims, vector, used_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
                  " ON CONFLICT (team, hash, model, dims) DO UPDATE SET used_at = excluded.used_at",

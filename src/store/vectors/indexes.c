@@ -1,6 +1,8 @@
 /* indexes.c: rows of a team's vector indexes. */
 #include "store/vectors/indexes.h"
 
+#include <assert.h>
+
 #include "store/store_internal.h"
 
 const char *const vec_state_names[VEC_STATES] = {"active", "building", "previous"};
@@ -27,11 +29,14 @@ enum status vec_indexes_of(struct store *st, struct str team, struct arena *a, s
 }
 
 enum status vec_index_forget(struct txn *txn, enum vec_state state, struct error *err) {
+  assert(db_in_transaction(txn->store->db));
+  assert((unsigned)state < VEC_STATES);
   return db_exec(txn->store->db, err, "DELETE FROM vec_index WHERE team = ?1 AND state = ?2", "ss", txn->team,
                  str_from(vec_state_names[state]));
 }
 
 enum status vec_index_set(struct txn *txn, const struct vec_index *index, enum vec_state state, struct error *err) {
+  assert((unsigned)state < VEC_STATES && index->model.n > 0);
   TRY(vec_prepare(txn, index->dims, err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM vec_index WHERE team = ?1 AND state = ?2 AND model <> ?3", "sss",
               txn->team, str_from(vec_state_names[state]), index->model));

@@ -25,12 +25,13 @@ static char *put_component(char *p, int8_t c) {
 
 struct str halfvec_write(const int8_t *vector, int dims, char out[HALFVEC_TEXT]) {
   char *p = out;
-  assert(dims <= VEC_MAX_DIMS);
+  assert(dims > 0 && dims <= VEC_MAX_DIMS);
   for (int i = 0; i < dims; i++) {
     *p++ = i ? ',' : '[';
     p = put_component(p, vector[i]);
   }
   *p++ = ']';
+  assert(p - out <= HALFVEC_TEXT);
   return (struct str){out, (size_t)(p - out)};
 }
 
@@ -176,6 +177,7 @@ static enum status fetch_some(struct store *st, const struct vec_model *m, const
     at += (size_t)snprintf(list + at, sizeof(list) - at, "%c%lld", i ? ',' : '{', (long long)chunk_ids[i]);
     ret_found[i] = false;
   }
+  assert(at < sizeof(list));
   list[at++] = '}';
   struct rows r;
   db_query(st->db, &r, err,

@@ -3,6 +3,7 @@
  *
  * If the filter rejects most of the nearest rows, SQL lists the chunks that pass it and the scan is limited to those. A
  * small project in a large store is thus found. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/engine.h"
@@ -47,6 +48,7 @@ static bool is_allowed(const struct allowed *set, int64_t chunk) {
 
 static void scan_block(const struct cached_index *x, const struct vec_block *b, const uint64_t *query,
                        uint16_t *ret_distance) {
+  assert(b->used <= BLOCK_ROWS && b->taken <= b->used);
   size_t rows = (b->used + VEC_GROUP - 1) / VEC_GROUP * VEC_GROUP;
   vec_scan_bits(b->bits, rows, VEC_WORDS(x->dims), query, ret_distance);
 }
@@ -60,8 +62,10 @@ static bool is_excluded(const struct vec_filter *filter, const struct vec_block 
 static void narrow(struct candidates *list, size_t wanted, size_t *count, int *limit) {
   size_t sum = 0, kept = 0;
   memset(count, 0, ((size_t)*limit + 1) * sizeof(*count));
-  for (size_t i = 0; i < list->n; i++)
+  for (size_t i = 0; i < list->n; i++) {
+    assert(list->v[i].distance <= *limit);
     count[list->v[i].distance]++;
+  }
   int d = 0;
   for (; d < *limit && sum + count[d] < wanted; d++)
     sum += count[d];
@@ -77,8 +81,10 @@ static void narrow(struct candidates *list, size_t wanted, size_t *count, int *l
 static void sort_candidates(struct arena *a, struct candidates *list, size_t wanted, int limit) {
   size_t *start = arena_array(a, size_t, (size_t)limit + 2);
   struct candidate *out = arena_array(a, struct candidate, list->n + 1);
-  for (size_t i = 0; i < list->n; i++)
+  for (size_t i = 0; i < list->n; i++) {
+    assert(list->v[i].distance <= limit);
     start[list->v[i].distance + 1]++;
+  }
   for (int d = 0; d < limit; d++)
     start[d + 1] += start[d];
   for (size_t i = 0; i < list->n; i++)
@@ -175,6 +181,7 @@ static bool agrees_more(struct agreeing a, struct agreeing b) {
 
 /* Moves the `wanted` best by agreement to the front, unordered (quickselect). `order` makes all elements distinct. */
 static void select_agreeing(struct agreeing *v, size_t n, size_t wanted) {
+  assert(wanted > 0 && wanted < n);
   size_t from = 0, to = n; /* the boundary lies between these */
   while (to - from > 1) {
     struct agreeing pivot = v[from + (to - from - 1) / 2]; /* never the last element: each round must split */
@@ -266,6 +273,7 @@ static void sink(struct vec_hits *heap, size_t i) {
 }
 
 static struct vec_hit take_nearest(struct vec_hits *heap) {
+  assert(heap->n > 0);
   struct vec_hit nearest = heap->v[0];
   heap->v[0] = heap->v[--heap->n];
   sink(heap, 0);
@@ -313,6 +321,7 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
 /* Sets hit->memory_id; leaves it 0 if the filter rejects the chunk. */
 static enum status accept(struct search *s, struct vec_hit *hit) {
   struct sql *one = &s->q->filter->one;
+  assert(one->n > 0);
   struct rows r;
   one->v[one->n - 1].i = hit->chunk_id;
   db_query_sql(s->st->db, &r, s->err, one);
@@ -382,6 +391,7 @@ static enum status list_allowed(struct search *s, struct allowed *ret, bool *ret
       last = x->blocks[i].chunks[k] > last ? x->blocks[i].chunks[k] : last;
   *ret = (struct allowed){arena_array(s->a, uint64_t, (size_t)last / 64 + 1), last};
   struct sql *all = &s->q->filter->all;
+  assert(all->n > 0);
   all->v[all->n - 1].i = LISTED_MAX + 1;
   struct rows r;
   db_query_sql(s->st->db, &r, s->err, all);

@@ -1,6 +1,8 @@
 /* sqlite.c: vectors in SQLite: storage format, add, remove, fetch, count. */
-#include "store/sqlite/sqlite.h"
+#include <assert.h>
+
 #include "store/engine.h"
+#include "store/sqlite/sqlite.h"
 #include "store/vectors/internal.h"
 
 /* ---- storage format ---- */
@@ -23,6 +25,7 @@ static uint64_t place_sum(uint64_t id, const char *bits, int words) {
 }
 
 void place_pack(char *place, int64_t chunk_id, const uint64_t *bits, int dims) {
+  assert(dims > 0 && dims <= VEC_MAX_DIMS);
   memcpy(place + ID_SIZE, bits, bits_size(dims));
   uint64_t word = (uint64_t)chunk_id | place_sum((uint64_t)chunk_id, place + ID_SIZE, VEC_WORDS(dims)) << ID_BITS;
   memcpy(place, &word, ID_SIZE);
@@ -55,12 +58,14 @@ static uint32_t vector_sum(int64_t chunk_id, const char *vector, int dims) {
 }
 
 void vector_pack(char *out, int64_t chunk_id, const int8_t *vector, int dims) {
+  assert(dims > 0 && dims <= VEC_MAX_DIMS);
   memcpy(out, vector, (size_t)dims);
   uint32_t sum = vector_sum(chunk_id, out, dims);
   memcpy(out + dims, &sum, SUM_SIZE);
 }
 
 const int8_t *vector_unpack(struct str row, int64_t chunk_id, int dims) {
+  assert(dims > 0 && dims <= VEC_MAX_DIMS);
   uint32_t sum;
   if (row.n != (size_t)dims + SUM_SIZE)
     return NULL;
@@ -154,6 +159,7 @@ enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t c
     return error_set(err, STATUS_USAGE, "a vector of %d dimensions cannot be stored", m->dims);
   TRY(is_document(db, m->team, chunk_id, &room.documents, err));
   TRY(make_room(txn, m, &room, err));
+  assert(room.slot >= 0 && room.slot < BLOCK_ROWS);
   vec_bits(vector, room.centre, m->dims, bits);
   place_pack(place, chunk_id, bits, m->dims);
   vector_pack(row, chunk_id, vector, m->dims);

@@ -1,6 +1,8 @@
 /* turns.c: detecting the turns of a written conversation. */
 #include "transcript/core/turns.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "core/text/token_count.h"
@@ -126,6 +128,7 @@ static enum label_kind read_label(struct str line, struct str *ret_label) {
 }
 
 static size_t speaker_index(struct scan *s, struct str label) {
+  assert(label.n > 0 && label.n <= LABEL_BYTES && s->speaker_count <= MAX_SPEAKERS);
   for (size_t i = 0; i < s->speaker_count; i++)
     if (str_ieq(s->speakers[i], label))
       return i;
@@ -179,9 +182,11 @@ static void scan_lines(struct scan *s, struct str body) {
 
 static struct labels select_labels(const struct scan *s, const bool wanted[MAX_SPEAKERS + 1]) {
   struct labels some = {0};
-  for (size_t i = 0; i < s->labels.n; i++)
+  for (size_t i = 0; i < s->labels.n; i++) {
+    assert(s->labels.v[i].speaker <= MAX_SPEAKERS);
     if (wanted[s->labels.v[i].speaker])
       list_push(s->a, &some, s->labels.v[i]);
+  }
   return some;
 }
 
@@ -211,6 +216,7 @@ static bool is_chat(const struct scan *s, struct str body, struct labels *ret) {
 
 /* Records have three or more fields in a fixed order, or the same first field; or indented values. */
 static bool is_table(const struct labels *labels, size_t speakers) {
+  assert(labels->n > 0 && speakers > 0);
   bool in_order = speakers > 2, same_head = speakers > 2;
   size_t indented = 0;
   for (size_t i = 0; i < labels->n; i++) {

@@ -22,6 +22,7 @@ static bool same_tool(const struct message *call, const struct message *result) 
 
 /* Index of the call of the result at `i`, or `i` itself. A result without an id belongs to the previous message. */
 static size_t find_call(const struct messages *list, size_t i) {
+  assert(i < list->n && list->v[i].role == SPEAKER_TOOL_RESULT);
   for (size_t k = i; k-- > 0;)
     if (same_tool(&list->v[k], &list->v[i]))
       return k;
@@ -46,6 +47,7 @@ size_t transcript_cut(const struct messages *list, int64_t keep) {
 
 /* Length of the first c->count messages in the file, including newlines and blank lines; 0 if they differ. */
 static size_t prefix_length(struct str text, const struct compaction *c) {
+  assert(c->count > 0 && c->count <= c->seen->list.n);
   struct str rest = text, line;
   for (size_t i = 0; i < c->count; i++) {
     do {
@@ -175,6 +177,7 @@ enum status transcript_compact(const struct transcripts *t, const struct compact
 /* Moves a session to the archive unless it has a message since `before`. Needs the lock. */
 static enum status archive_locked(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
                                   struct arena *a, bool *ret_moved, struct error *err) {
+  assert(lock->fd >= 0);
   const char *live = transcript_path(t, session, PLACE_LIVE, a);
   const char *archived = transcript_path(t, session, PLACE_ARCHIVED, a);
   const char *folder = arena_cstr(a, fs_dirname(str_from(archived)));

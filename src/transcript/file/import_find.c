@@ -1,4 +1,5 @@
 /* import_find.c: finding transcripts of Claude Code and Codex. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -31,6 +32,7 @@ static void list_names(struct arena *a, const char *folder, struct strs *names) 
 /* Skips a file that one of the `earlier` arguments has already added. */
 static void add_file(struct arena *a, struct import_paths *list, size_t earlier, struct str path, enum import_from from,
                      const struct stat *st) {
+  assert(earlier <= list->n);
   int64_t changed = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
   for (size_t i = 0; i < earlier; i++)
     if (str_eq(list->v[i].path, path))
@@ -113,6 +115,7 @@ static void codex_folders(struct arena *a, struct strs *list) {
 }
 
 void import_folders(enum import_from from, struct arena *a, struct strs *list) {
+  assert(from == IMPORT_CLAUDE || from == IMPORT_CODEX);
   if (from == IMPORT_CLAUDE)
     claude_folders(a, list);
   else

@@ -1,6 +1,8 @@
 /* import_line.c: common parts of the readers of foreign transcripts: ids, content, tool calls. */
 #include "transcript/file/import_line.h"
 
+#include <assert.h>
+
 #include "base/id.h"
 #include "base/os/clock.h"
 #include "base/os/fs.h"
@@ -23,6 +25,7 @@ static struct str session_of(struct str stem) {
 }
 
 void import_file_open(struct arena *a, enum import_from from, struct str path, struct import_file *ret_file) {
+  assert(from > IMPORT_UNKNOWN && from < IMPORT_FROM_COUNT);
   struct str stem = fs_basename(path);
   struct import_file file = {.arena = a, .from = from};
   if (str_ends(stem, STR(".jsonl")))
@@ -60,6 +63,7 @@ static struct str base_id(struct arena *a, const struct import_file *file, yyjso
 
 void import_read_line(struct arena *a, struct import_file *file, struct str line, int64_t number,
                       struct import_line *ret_line) {
+  assert(file->from == IMPORT_CLAUDE || file->from == IMPORT_CODEX);
   struct import_line out = {.session = file->session, .cwd = file->cwd};
   yyjson_val *root = NULL;
   struct error ignored;

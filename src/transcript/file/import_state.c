@@ -1,4 +1,6 @@
 /* import_state.c: imports.json, the import progress of foreign transcripts. */
+#include <assert.h>
+
 #include "base/os/fs.h"
 #include "transcript/file/import_files.h"
 
@@ -51,6 +53,7 @@ void import_states_read(struct str folder, struct arena *a, struct import_states
 }
 
 static void put_state(yyjson_mut_doc *doc, yyjson_mut_val *v, const struct import_state *state) {
+  assert(state->from > IMPORT_UNKNOWN && state->from < IMPORT_FROM_COUNT);
   json_put(doc, v, "path", state->path);
   json_put(doc, v, "from", str_from(import_from_names[state->from]));
   json_put_int(doc, v, "size", state->size);

@@ -5,6 +5,7 @@
  *
  * Each session also has its entry as a note in its lock file. Appends update only the note, since rewriting an index of
  * thousands of sessions for each message would be slow. A note is valid if its size matches the file. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -150,6 +151,7 @@ static bool read_note(const struct transcripts *t, struct str session, struct ar
 
 /* Not synced: after a crash the checksum or the size does not match. */
 static void write_note(struct lock *lock, const struct transcript_info *info, struct arena *a) {
+  assert(lock->fd >= 0);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
   struct buf b = BUF(a);
@@ -162,7 +164,10 @@ static void write_note(struct lock *lock, const struct transcript_info *info, st
     index_invalidate(lock);
 }
 
-void index_invalidate(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
+void index_invalidate(struct lock *lock) {
+  assert(lock->fd >= 0);
+  (void)!ftruncate(lock->fd, 0);
+}
 
 /* ---- the files ---- */
 
@@ -292,6 +297,7 @@ static enum status note_locked(const struct transcripts *t, struct str session, 
 enum status index_update(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
                          struct transcript_info *ret_info, struct error *err) {
   struct lock *index;
+  assert(!lock || lock->fd >= 0);
   TRY(transcript_lock_index(t, a, &index, err));
   enum status s = note_locked(t, session, a, ret_info, err);
   transcript_unlock(index);
@@ -305,6 +311,7 @@ enum status index_append(const struct transcripts *t, struct lock *lock, int64_t
                          struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info e = {.id = added->id, .size = -1};
+  assert(before >= 0 && added->size > 0 && added->messages > 0);
   struct error ignored;
   bool rebuilt;
   if (!read_note(t, added->id, a, &e) && before > 0) {

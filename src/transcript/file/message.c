@@ -1,6 +1,8 @@
 /* message.c: reading and writing a transcript message, a line of JSON. */
 #include "transcript/file/message.h"
 
+#include <assert.h>
+
 #include "base/json.h"
 #include "base/os/clock.h"
 #include "base/utf8.h"
@@ -130,6 +132,7 @@ static void put_extra(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *obj,
 }
 
 struct str message_line(struct arena *a, const struct message *m) {
+  assert((unsigned)m->role < SPEAKER_COUNT && !m->damaged);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
   char time[TIME_TEXT_SIZE];

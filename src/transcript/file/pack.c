@@ -1,6 +1,7 @@
 /* pack.c: writing all transcripts of a store to a tar archive. */
 #include "transcript/file/pack.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,7 @@ static enum status changed(const struct part *part, struct error *err) {
 }
 
 static enum status put_part(struct packer *p, struct str name, const struct part *part, struct error *err) {
+  assert(part->file->fd >= 0 && part->bytes >= 0);
   struct tar from = {.fd = part->file->fd, .name = part->path};
   crypto_hash_sha256_state hash;
   uint8_t sum[HASH_BYTES];

@@ -1,6 +1,8 @@
 /* summary.c: extractive summaries of conversations. */
 #include "transcript/file/summary.h"
 
+#include <assert.h>
+
 #include "base/os/clock.h"
 #include "core/text/text.h"
 #include "core/text/token_count.h"
@@ -110,6 +112,7 @@ static const char *const headings[LABEL_COUNT] = {
 
 static void add_labelled(struct arena *a, struct labelled_list *list, enum label label, struct str text,
                          struct str message) {
+  assert(label > LABEL_NONE && label < LABEL_COUNT);
   struct str line = text_collapse(a, text_cut(text, SENTENCE_BYTES, SENTENCE_BYTES));
   for (size_t i = 0; i < list->n; i++)
     if (str_eq(list->v[i].text, line))
@@ -182,10 +185,12 @@ static bool add_line(struct draft *d, struct str line) {
   buf_add(&d->b, line);
   buf_addc(&d->b, '\n');
   d->used += cost;
+  assert(d->used <= d->max);
   return true;
 }
 
 static void add_section(struct draft *d, const struct labelled_list *labelled, enum label label) {
+  assert(label > LABEL_NONE && label < LABEL_COUNT);
   bool begun = false;
   /* If there is not room for all, the newest are kept, since the last word counts. They are listed in order. */
   size_t from = labelled->n, room = d->max > d->used ? d->max - d->used : 0, cost = 8;
@@ -266,6 +271,7 @@ static void add_tools(struct draft *d, const struct message *list, size_t n) {
     }
     tools[k].count++;
   }
+  assert(kinds <= TOOLS_MOST);
   struct buf b = BUF(d->b.a);
   for (size_t k = 0; k < kinds; k++)
     buf_addf(&b, "%s%.*s (%zu)", k ? ", " : "\nTools: ", STR_ARG(tools[k].name), tools[k].count);

@@ -1,6 +1,7 @@
 /* tar.c: reading and writing tar archives. */
 #include "transcript/file/tar.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -40,6 +41,7 @@ static void put_octal(char *out, size_t digits, uint64_t v) {
 }
 
 static enum status put_header(struct tar *t, char type, struct str name, int64_t bytes, struct error *err) {
+  assert(t->at % BLOCK == 0 && bytes >= 0 && bytes <= TAR_FILE_BYTES);
   struct header h = {.mode = "0000600", .uid = "0000000", .gid = "0000000", .type = type, .magic = "ustar"};
   h.version[0] = h.version[1] = '0';
   memcpy(h.name, name.p, name.n < NAME_BYTES ? name.n : NAME_BYTES);
@@ -62,6 +64,7 @@ static enum status put_long_name(struct tar *t, struct str path, struct error *e
   size_t rest = path.n + sizeof(" path=\n") - 1, n = rest + 1;
   while (n != rest + (size_t)snprintf(NULL, 0, "%zu", n))
     n = rest + (size_t)snprintf(NULL, 0, "%zu", n);
+  assert(n < sizeof(text));
   snprintf(text, sizeof(text), "%zu path=%.*s\n", n, STR_ARG(path));
   TRY(put_header(t, 'x', STR("long-name"), (int64_t)n, err));
   TRY(tar_put(t, (struct str){text, n}, err));
@@ -78,6 +81,7 @@ enum status tar_begin(struct tar *t, struct str path, int64_t bytes, struct erro
 
 enum status tar_finish(struct tar *t, struct error *err) {
   static const char zeros[2 * BLOCK];
+  assert(t->at % BLOCK == 0);
   return tar_put(t, (struct str){zeros, sizeof(zeros)}, err);
 }
 
@@ -121,6 +125,7 @@ static bool is_zero(const struct header *h) {
 }
 
 static enum status read_header(struct tar *t, struct header *h, int64_t *ret_bytes, struct error *err) {
+  assert(t->at % BLOCK == 0);
   int64_t sum;
   TRY(tar_read(t, t->at, h, sizeof(*h), err));
   if (is_zero(h))

@@ -47,6 +47,7 @@ struct str transcript_id_safe(struct arena *a, struct str any) {
   for (size_t i = 0; i < any.n && i < 80; i++)
     buf_addc(&b, is_id_char(any.p[i], i + 1) ? any.p[i] : '-');
   buf_addf(&b, "-%016llx", (unsigned long long)str_hash(STR_HASH, any));
+  assert(transcript_id_ok(buf_str(&b)));
   return buf_str(&b);
 }
 
@@ -60,6 +61,7 @@ const char *transcript_path(const struct transcripts *t, struct str session, enu
       [PLACE_TORN] = {"", ".torn"},
       [PLACE_LOCK] = {"", ".lock"},
   };
+  assert((unsigned)kind < ARRAY_LEN(places) && transcript_id_ok(session));
   return arena_printf(a, "%.*s/%s%.*s%s", STR_ARG(t->folder), places[kind].folder, STR_ARG(session),
                       places[kind].ending)
       .p;
@@ -153,6 +155,7 @@ void transcript_unlock(struct lock *lock) { unlock(lock); }
 enum status transcript_whole_bytes(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
                                    struct error *err) {
   char *piece = arena_alloc(a, TAIL_BYTES);
+  assert(size >= 0);
   for (int64_t end = size; end > 0;) {
     int64_t from = end > TAIL_BYTES ? end - TAIL_BYTES : 0;
     ssize_t n = pread(fd, piece, (size_t)(end - from), from);
@@ -340,6 +343,7 @@ size_t transcript_prune(struct messages *list, int64_t keep) {
     else
       list->v[n++] = list->v[i];
   }
+  assert(n + (size_t)dropped == list->n);
   list->n = n;
   return (size_t)dropped;
 }
@@ -436,6 +440,7 @@ enum status transcript_revive(const struct transcripts *t, struct str session, c
 
 enum status transcript_write_lines(const struct transcripts *t, struct str session, const char *path, struct str lines,
                                    struct arena *a, struct repaired *ret_before, struct error *err) {
+  assert(lines.n > 0 && lines.p[lines.n - 1] == '\n');
   struct open_file *f;
   bool fresh = access(path, F_OK) != 0;
   TRY(transcript_open(path, O_RDWR | O_CREAT | O_APPEND, a, &f, err));
@@ -455,6 +460,7 @@ enum status transcript_write_lines(const struct transcripts *t, struct str sessi
 static enum status append_locked(const struct transcripts *t, struct str session, struct lock *lock,
                                  struct messages *list, struct arena *a, struct transcript_appended *done,
                                  struct error *err) {
+  assert(lock->fd >= 0);
   struct buf lines = BUF(a);
   struct transcript_info added = {0}, now = {0};
   struct repaired before;

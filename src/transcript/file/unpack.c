@@ -58,6 +58,7 @@ static struct tar_file *file_of(struct packed_session *s, enum place_kind kind) 
   case PLACE_TORN:
     return &s->torn;
   default:
+    assert(kind == PLACE_LIVE);
     return &s->live;
   }
 }
@@ -324,6 +325,7 @@ static struct str diverged_id(struct arena *a, struct str session, const struct 
   buf_add(&all, from->originals.p ? from->originals : STR(""));
   hash_text(buf_str(&all), hash);
   size_t room = TRANSCRIPT_ID_BYTES - sizeof(RESTORED) + 1 - NAME_HASH;
+  assert(session.n > 0);
   return arena_printf(a, "%.*s" RESTORED "%.*s", (int)(session.n < room ? session.n : room), session.p, (int)NAME_HASH,
                       hash);
 }

@@ -1,4 +1,6 @@
 /* compact.c: operations transcript flush and transcript compact. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "op/files/file_event.h"
 #include "op/handlers.h"
@@ -49,6 +51,7 @@ static enum status find_leaving(struct op_call *call, struct leaving *ret) {
 /* ---- flush ---- */
 
 static void put_leaving(struct op_call *call, const struct leaving *l) {
+  assert(l->count <= l->tr.list.n);
   yyjson_mut_val *v = json_put_obj(call->doc, call->result, "leaving");
   int64_t tokens = 0;
   for (size_t i = 0; i < l->count; i++)

@@ -1,6 +1,8 @@
 /* flush.c: storing memories from a conversation: an agent's answer, or labelled sentences. */
 #include "transcript/op/flush.h"
 
+#include <assert.h>
+
 #include "core/memory/headline.h"
 #include "core/text/text.h"
 #include "transcript/file/summary.h"
@@ -11,6 +13,7 @@
 /* ---- answers ---- */
 
 static void add_draft(struct op_call *call, struct kept_list *list, const struct mem_type *type, struct str text) {
+  assert(type);
   struct kept k = {0};
   k.w.m = (struct memory){.type = str_from(type->name),
                           .headline = headline_derive(call->arena, text),
@@ -191,6 +194,7 @@ static enum status store_one(struct op_call *call, struct txn *txn, struct kept 
     k->err.code = write_try(call, txn, &k->w);
   call->err = outer;
   if (k->err.code == STATUS_OK) {
+    assert((unsigned)k->w.action < 3);
     counts[k->w.action]++;
     write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &k->w);
     return STATUS_OK;

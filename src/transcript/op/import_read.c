@@ -138,6 +138,7 @@ static enum status write_batch(struct reading *rd, struct batch *batch) {
 
 /* Hash of the last bytes before `offset`; empty if there are none. */
 static enum status hash_tail(struct reading *rd, int64_t offset, struct str *ret_tail) {
+  assert(offset >= 0);
   char bytes[TAIL_BYTES], *text = arena_alloc(rd->arena, HASH_TEXT_SIZE);
   size_t n = offset < TAIL_BYTES ? (size_t)offset : TAIL_BYTES;
   ssize_t got;
@@ -154,6 +155,7 @@ static enum status hash_tail(struct reading *rd, int64_t offset, struct str *ret
 /* Writes the pending messages, then advances the progress to `offset`. */
 static enum status flush(struct reading *rd, int64_t offset, int64_t lines) {
   struct import_state *m = &rd->state;
+  assert(offset >= m->offset && lines >= m->lines);
   rd->stop = true;
   for (size_t i = 0; i < rd->batches.n; i++)
     TRY(write_batch(rd, &rd->batches.v[i]));
@@ -203,7 +205,10 @@ static enum status read_line(struct reading *rd, struct str line) {
   return STATUS_OK;
 }
 
-static int64_t read_up_to(const struct lines *l) { return l->offset - (int64_t)(l->end - l->start); }
+static int64_t read_up_to(const struct lines *l) {
+  assert(l->start <= l->end);
+  return l->offset - (int64_t)(l->end - l->start);
+}
 
 static enum status read_lines(struct reading *rd) {
   struct lines *l = &rd->lines;

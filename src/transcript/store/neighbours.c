@@ -1,6 +1,8 @@
 /* neighbours.c: adjacent entries of a session. */
 #include "transcript/store/neighbours.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/memory/types.h"
 #include "store/store_internal.h"
@@ -131,6 +133,7 @@ static enum status find_neighbour(struct store *st, const struct sql *q, struct 
 
 enum status transcript_around(struct store *st, const struct scope *scope, const struct filter *f,
                               const struct memory *m, struct arena *a, struct neighbours *ret, struct error *err) {
+  assert(m->session.n > 0 && m->id > 0);
   struct sql before = select_neighbour(a, scope, f, m, false), after = select_neighbour(a, scope, f, m, true);
   struct neighbours found = {0};
   TRY(find_neighbour(st, &before, &found.before, err));

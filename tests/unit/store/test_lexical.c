@@ -453,7 +453,32 @@ static void damage(const char *sql) {
 #define GARBAGE                                                                                                        \
   "UPDATE chunk_fts_data SET block = CAST(replace(hex(zeroblob(length(block) / 2)), '0', '~') AS BLOB) WHERE id > 10"
 
-/* With any damage, search reports it and continues, the check finds it, and a rebuild repairs it. */
+static struct fixture many_texts(void) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < 300; i++)
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "findable text %d of many words", i), NULL);
+  fixture_commit(&f, &txn);
+  return f;
+}
+
+/* Search reports the damage and continues, the check finds it, and a rebuild repairs it. */
+static void check_damaged(struct fixture *f) {
+  struct lexical_hits hits = {0};
+  struct filter any = {0};
+  struct chunk_query q = {.scope = &f->scope, .filter = &any, .text = STR("findable words 17"), .limit = 10};
+  CHECK_OK(lexical_search(f->store, &q, &f->arena, &hits, &f->err), &f->err);
+  CHECK(hits.damaged);
+  CHECK_INT(hits.n, 0);
+  bool ok;
+  CHECK_OK(lexical_check(f->store, &ok, &f->err), &f->err);
+  CHECK(!ok);
+  CHECK_OK(lexical_rebuild(f->store, &f->err), &f->err);
+  CHECK_OK(lexical_check(f->store, &ok, &f->err), &f->err);
+  CHECK(ok);
+  CHECK_INT(find(f, "findable words 17").n, 10);
+}
+
 TEST(a_damaged_index_is_reported_and_repaired, .only = TEST_ON_SQLITE) {
   static const char *const damages[] = {
       "UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10",
@@ -465,29 +490,55 @@ TEST(a_damaged_index_is_reported_and_repaired, .only = TEST_ON_SQLITE) {
       "DELETE FROM chunk_fts_data WHERE id = 10",
       "DELETE FROM chunk_fts_data; DELETE FROM chunk_fts_config",
   };
-  struct fixture f = fixture_new();
-  struct txn txn = fixture_begin(&f);
-  for (int i = 0; i < 300; i++)
-    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "findable text %d of many words", i), NULL);
-  fixture_commit(&f, &txn);
+  struct fixture f = many_texts();
   for (size_t i = 0; i < ARRAY_LEN(damages); i++) {
     test_note("%s", damages[i]);
     store_close(&f.store);
     damage(damages[i]);
     f.store = fixture_open("store.db");
-    struct lexical_hits hits = {0};
-    struct filter any = {0};
-    struct chunk_query q = {.scope = &f.scope, .filter = &any, .text = STR("findable words 17"), .limit = 10};
-    CHECK_OK(lexical_search(f.store, &q, &f.arena, &hits, &f.err), &f.err);
-    CHECK(hits.damaged);
-    CHECK_INT(hits.n, 0);
-    bool ok;
-    CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
-    CHECK(!ok);
-    CHECK_OK(lexical_rebuild(f.store, &f.err), &f.err);
-    CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
-    CHECK(ok);
-    CHECK_INT(find(&f, "findable words 17").n, 10);
+    check_damaged(&f);
   }
+  fixture_close(&f);
+}
+
+/* Makes the rows of a word repeat: clears the differences between their ids. */
+static void repeat_rows(sqlite3 *db, const char *word) {
+  sqlite3_stmt *read, *write;
+  int cleared = 0;
+  CHECK_INT(sqlite3_prepare_v2(db, "SELECT id, block FROM chunk_fts_data WHERE id > 10", -1, &read, NULL), SQLITE_OK);
+  CHECK_INT(sqlite3_prepare_v2(db, "UPDATE chunk_fts_data SET block = ?2 WHERE id = ?1", -1, &write, NULL), SQLITE_OK);
+  while (sqlite3_step(read) == SQLITE_ROW) {
+    unsigned char block[8192];
+    size_t n = (size_t)sqlite3_column_bytes(read, 1);
+    CHECK(n <= sizeof(block));
+    memcpy(block, sqlite3_column_blob(read, 1), n);
+    const unsigned char *at = memmem(block, n, word, strlen(word));
+    /* After the word: the first id; for each row, twice the size of its positions, these, and the difference. */
+    for (size_t i = at ? (size_t)(at - block) + strlen(word) + 1 : n; i < n && (i += 1 + block[i] / 2) < n;
+         i++, cleared++) {
+      if (block[i] != 1)
+        break;
+      block[i] = 0;
+    }
+    sqlite3_bind_int64(write, 1, sqlite3_column_int64(read, 0));
+    sqlite3_bind_blob(write, 2, block, (int)n, SQLITE_TRANSIENT);
+    CHECK_INT(sqlite3_step(write), SQLITE_DONE);
+    sqlite3_reset(write);
+  }
+  sqlite3_finalize(read);
+  sqlite3_finalize(write);
+  CHECK(cleared > 64);
+}
+
+TEST(an_index_that_repeats_rows_is_reported_and_repaired, .only = TEST_ON_SQLITE) {
+  struct fixture f = many_texts();
+  sqlite3 *db;
+  CHECK_OK(lexical_optimize(f.store, &f.err), &f.err);
+  store_close(&f.store);
+  CHECK_INT(sqlite3_open(test_store("store.db"), &db), SQLITE_OK);
+  repeat_rows(db, "indabl");
+  sqlite3_close(db);
+  f.store = fixture_open("store.db");
+  check_damaged(&f);
   fixture_close(&f);
 }
