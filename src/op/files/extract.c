@@ -210,7 +210,7 @@ static void add_items(struct extraction *x, struct arena *a, struct str path, st
   }
 }
 
-static enum status read_file(struct extraction *x, struct arena *a, const struct walk_file *file) {
+static void read_file(struct extraction *x, struct arena *a, const struct walk_file *file) {
   struct op_call *call = x->call;
   struct changed c = {.group = {.path = arena_printf(call->arena, "%.*s%.*s", STR_ARG(x->prefix), STR_ARG(file->path)),
                                 .size = file->size}};
@@ -220,15 +220,14 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
   if (ours && old->changed_at > 0 && old->changed_at == file->changed_at && old->size == file->size) {
     *kept = true;
     x->unchanged++;
-    return STATUS_OK;
+    return;
   }
-  struct str text;
   int64_t unreadable = x->counts.unreadable;
-  TRY(walk_read(x->folder.p, file, a, &text, &x->counts, call->err));
+  struct str text = walk_read(x->folder.p, file, a, &x->counts);
   if (!text.p) {
     if (kept && x->counts.unreadable > unreadable)
       *kept = true; /* its items may still be right */
-    return STATUS_OK;
+    return;
   }
   c.group.hash = hash_of(x, text);
   c.group.changed_at = file->changed_at < call->now - RACY_MS ? file->changed_at : 0;
@@ -237,11 +236,10 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
   x->read++;
   if (ours && str_eq(old->hash, c.group.hash)) {
     x->unchanged++;
-    return STATUS_OK;
+    return;
   }
   add_items(x, a, c.group.path, text, &c);
   list_push(call->arena, &x->changed, c);
-  return STATUS_OK;
 }
 
 static enum status interrupted(struct op_call *call) {
@@ -262,7 +260,7 @@ static enum status read_files(struct extraction *x) {
       x->other++;
       continue;
     }
-    TRY(read_file(x, a, &x->files.v[i]));
+    read_file(x, a, &x->files.v[i]);
     arena_recycle(a, 1 << 20);
   }
   progress(call, "reading", (int64_t)x->files.n, (int64_t)x->files.n);

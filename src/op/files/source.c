@@ -166,25 +166,22 @@ static enum status interrupted(struct op_call *call) {
 
 /* ---- first pass: hashes ---- */
 
-static enum status hash_file(struct source *x, struct arena *scratch, struct source_file *f) {
-  struct op_call *call = x->call;
-  struct str text;
+static void hash_file(struct source *x, struct arena *scratch, struct source_file *f) {
   int64_t unreadable = x->counts.unreadable;
   const struct document_group *old = f->old;
   f->fresh = !old || !has_our_rules(old->hash) || old->size != f->file->size || old->changed_at != f->file->changed_at;
   if (!f->fresh) {
     f->hash = content_of(old->hash);
-    return STATUS_OK;
+    return;
   }
-  TRY(walk_read(x->root.p, f->file, scratch, &text, &x->counts, call->err));
+  struct str text = walk_read(x->root.p, f->file, scratch, &x->counts);
   if (text.p) {
-    f->hash = hash_of(call->arena, text);
+    f->hash = hash_of(x->call->arena, text);
     x->read++;
   } else if (old && x->counts.unreadable > unreadable) {
     f->hash = content_of(old->hash); /* keep the stored text while the file is unreadable */
     f->fresh = false;
   }
-  return STATUS_OK;
 }
 
 static struct document_group *group_of(struct source *x, struct str path) {
@@ -209,7 +206,7 @@ static enum status read_hashes(struct source *x) {
       continue;
     }
     f.old = group_of(x, f.path);
-    TRY(hash_file(x, scratch, &f));
+    hash_file(x, scratch, &f);
     if (f.hash.p && f.old)
       x->exists[f.old - x->groups.v] = true;
     if (f.hash.p)
@@ -342,7 +339,7 @@ static enum status write_file(struct source *x, struct batch *b, const struct so
     return STATUS_OK;
   c.group.changed_at = f->file->changed_at < call->now - RACY_MS ? f->file->changed_at : 0;
   if (!f->copy) {
-    TRY(walk_read(x->root.p, f->file, b->a, &text, &x->counts, call->err));
+    text = walk_read(x->root.p, f->file, b->a, &x->counts);
     if (!text.p)
       return STATUS_OK;
     want = hash_of(call->arena, text); /* the file may have changed since the first pass */
@@ -375,11 +372,9 @@ static enum status write_files(struct source *x) {
 /* ---- copies whose owner was deleted ---- */
 
 static enum status make_owner(struct source *x, struct batch *b, const struct document_group *g) {
-  struct op_call *call = x->call;
   struct walk_file file = {.path = str_slice(g->path, 1, g->path.n)};
   struct walk_counts ignored = {0};
-  struct str text;
-  TRY(walk_read("", &file, b->a, &text, &ignored, call->err));
+  struct str text = walk_read("", &file, b->a, &ignored);
   if (!text.p || !str_eq(hash_of(b->a, text), content_of(g->hash))) {
     strs_push(b->a, &b->removed, g->path); /* the next refresh of its folder reads it */
     return flush_if_full(x, b);
