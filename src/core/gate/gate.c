@@ -1,5 +1,7 @@
-/* gate.c: write gate: checks of kind and type, severity and other fields, headline, one idea. */
+/* gate.c: write gate: checks of kind and type, severity and other fields, headline, one idea; verdict on duplicates. */
 #include "core/gate/gate.h"
+
+#include <assert.h>
 
 #include "base/id.h"
 #include "base/utf8.h"
@@ -320,4 +322,26 @@ enum status gate_check(struct arena *a, bool strict, struct memory *m, struct wa
   TRY(check_atomic(a, strict, m, w, err));
   suggest_type(a, m, w);
   return STATUS_OK;
+}
+
+/* ---- duplicates ---- */
+
+static bool is_duplicate(const struct similar *o) {
+  return o->similarity >= SIMILARITY_SAME && o->difference.what == DIFFER_NONE;
+}
+
+enum verdict duplicate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at) {
+  for (size_t i = 0; i < similar->n; i++) {
+    const struct similar *o = &similar->v[i];
+    assert(o->similarity >= SIMILARITY_NEAR);
+    if (!is_duplicate(o))
+      continue;
+    *ret_at = i;
+    /* Similarity 1 means the same words: a text that is longer only by punctuation has no more detail. */
+    bool more_detail = str_is(draft->kind, kind_names[KIND_FACT]) && draft->body.n > o->body.n && o->similarity < 1;
+    bool renamed = draft->key.p && !str_eq(draft->key, o->key);
+    return more_detail || renamed ? VERDICT_SUPERSEDE : VERDICT_SKIP;
+  }
+  *ret_at = 0;
+  return similar->n && str_is(draft->kind, kind_names[KIND_RULE]) ? VERDICT_REFUSE : VERDICT_STORE;
 }

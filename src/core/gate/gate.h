@@ -1,6 +1,8 @@
 /* gate.h: write gate: the checks that every write passes, from any interface. Pure: reads no store. */
 #pragma once
 
+#include "core/gate/differ.h"
+#include "core/gate/similarity.h"
 #include "core/memory/memory.h"
 
 enum {
@@ -25,8 +27,8 @@ struct warnings {
   size_t n, cap;
 };
 
-/* Steps 1 to 4: checks the draft m and fills in its type, severity, headline and defaults. Step 5, duplicates, is
- * duplicate.h. A refusal names the step, the reason and what would succeed. */
+/* Steps 1 to 4: checks the draft m and fills in its type, severity, headline and defaults. Step 5 is
+ * duplicate_judge(). A refusal names the step, the reason and what would succeed. */
 NODISCARD enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *warnings,
                                  struct error *err);
 
@@ -39,3 +41,29 @@ NODISCARD enum status gate_check_team(struct str team, struct error *err);
 /* A key names a memory; ids are refused as keys. */
 NODISCARD enum status gate_check_key(struct str key, struct error *err);
 NODISCARD enum status gate_check_project(struct str project, struct error *err);
+
+/* ---- duplicates ---- */
+
+/* An existing memory close to the draft. */
+struct similar {
+  int64_t id;
+  struct str headline, body, project, key;
+  double similarity; /* calibrated */
+  struct difference difference;
+  bool untrusted; /* callers say so when they quote it */
+};
+struct similars {
+  struct similar *v;
+  size_t n, cap;
+};
+
+enum verdict {
+  VERDICT_STORE,     /* not a duplicate; warn if anything is near */
+  VERDICT_SKIP,      /* a duplicate: keep the existing memory */
+  VERDICT_SUPERSEDE, /* same meaning, with more detail or another key: replace the existing memory */
+  VERDICT_REFUSE,    /* a rule too close to another rule */
+};
+
+/* Step 5 of the write gate. `similar` holds memories at or above SIMILARITY_NEAR, best match first; *ret_at is the
+ * index of the one that decided (0 if `similar` is empty). */
+enum verdict duplicate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at);

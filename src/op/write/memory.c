@@ -1,4 +1,4 @@
-/* memory.c: remember, capture, get, list. */
+/* memory.c: remember, capture, get, list, and completion of ids. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -199,7 +199,7 @@ enum status op_remember(struct op_call *call) {
 
 /* ---- capture ---- */
 
-static void draft_from_piece(struct op_call *call, const struct piece *p, struct write *w) {
+static void draft_from_piece(struct op_call *call, const struct capture_piece *p, struct write *w) {
   w->m = (struct memory){.kind = STR(""),
                          .type = str_from(p->type_cue),
                          .severity = p->blocker ? STR("blocker") : STR_NONE,
@@ -251,7 +251,7 @@ static enum status capture_one(struct op_call *call, struct txn *txn, struct cap
 
 enum status op_capture(struct op_call *call) {
   struct str text = json_str(call->args, "text");
-  struct pieces pieces = {0};
+  struct capture_pieces pieces = {0};
   size_t dropped = 0;
   capture_split(call->arena, text, &pieces, &dropped);
   if (pieces.n == 0) {
@@ -368,3 +368,27 @@ enum status op_list(struct op_call *call) {
   json_put_int(call->doc, call->result, "offset", f.offset);
   return STATUS_OK;
 }
+
+/* ---- completion of ids ---- */
+
+static enum status complete(struct op_call *call) {
+  struct scope scope = call_scope(call);
+  struct memory_ids ids = {0};
+  int64_t limit;
+  TRY(call_int(call, "limit", 100, 1, 1000, &limit));
+  TRY(memory_ids(call->engine->store, &scope, json_str(call->args, "prefix"), limit + 1, call->arena, &ids, call->err));
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "ids");
+  for (size_t i = 0; i < ids.n && (int64_t)i < limit; i++)
+    yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
+  json_put_bool(call->doc, call->result, "more", (int64_t)ids.n > limit);
+  return STATUS_OK;
+}
+
+static const struct param complete_params[] = {
+    {"prefix", PARAM_TEXT, PARAM_REQUIRED | PARAM_NOISE, NULL, NULL, NULL, "beginning of an id"},
+    {"limit", PARAM_INT, 0, NULL, NULL, NULL, "maximum number of ids"},
+    {0},
+};
+
+/* Named "list" because it needs the same rights as that operation. */
+const struct op complete_ids = {.name = "list", .params = complete_params, .run = complete};

@@ -5,7 +5,6 @@
  * duplicates and stores, inside the caller's transaction. */
 #pragma once
 
-#include "core/gate/duplicate.h"
 #include "core/gate/gate.h"
 #include "core/memory/chunk.h"
 #include "op/embedding/embedding.h"

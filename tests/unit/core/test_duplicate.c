@@ -1,5 +1,5 @@
 /* test_duplicate.c: verdict on duplicates, without a store. */
-#include "core/gate/duplicate.h"
+#include "core/gate/gate.h"
 
 #include "support/harness.h"
 
