@@ -205,13 +205,9 @@ static void draft_from_piece(struct op_call *call, const struct capture_piece *p
                          .severity = p->blocker ? STR("blocker") : STR_NONE,
                          .headline = p->headline,
                          .body = p->body,
-                         .team = call->caller.team,
-                         .project = call->caller.project,
-                         .source = call->caller.source,
-                         .session = call->caller.session,
-                         .trust = args_trust(call, call->args),
-                         .weight = 1.0,
                          .auto_captured = 1};
+  call_set_author(call, &w->m);
+  w->m.trust = args_trust(call, call->args);
   const struct mem_type *t = type_find(w->m.type);
   if (!t || t->kind != KIND_RULE)
     w->m.severity = STR_NONE;

@@ -12,15 +12,9 @@
 
 static void add_draft(struct op_call *call, struct kept_list *list, const struct mem_type *type, struct str text) {
   struct kept k = {0};
-  k.w.m = (struct memory){.type = str_from(type->name),
-                          .headline = headline_derive(call->arena, text),
-                          .body = text,
-                          .team = call->caller.team,
-                          .project = call->caller.project,
-                          .source = call->caller.source,
-                          .session = call->caller.session,
-                          .trust = call->caller.trust,
-                          .weight = 1.0};
+  k.w.m = (struct memory){
+      .type = str_from(type->name), .headline = headline_derive(call->arena, text), .body = text};
+  call_set_author(call, &k.w.m);
   strs_push(call->arena, &k.w.m.tags, STR(TAG));
   list_push(call->arena, list, k);
 }
