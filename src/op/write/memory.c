@@ -214,37 +214,6 @@ static void draft_from_piece(struct op_call *call, const struct capture_piece *p
   json_strs(call->arena, call->args, "tags", &w->m.tags);
 }
 
-struct captured {
-  struct write w;
-  struct error err;
-};
-
-static enum status capture_one(struct op_call *call, struct txn *txn, struct captured *c, int64_t counts[3],
-                               int64_t *refused, yyjson_mut_val *list) {
-  struct error *outer = call->err;
-  call->err = &c->err;
-  if (c->err.code == STATUS_OK)
-    c->err.code = write_try(call, txn, &c->w);
-  call->err = outer;
-  enum status s = c->err.code;
-  if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_SECRET && s != STATUS_DUPLICATE && s != STATUS_CONFLICT) {
-    *call->err = c->err;
-    return s;
-  }
-  if (s != STATUS_OK) {
-    (*refused)++;
-    yyjson_mut_val *v = op_error_json(call->doc, &c->err);
-    json_put(call->doc, v, "headline", c->w.m.headline);
-    if (!str_empty(c->w.m.kind))
-      json_put(call->doc, v, "kind", c->w.m.kind);
-    yyjson_mut_arr_append(list, v);
-    return STATUS_OK;
-  }
-  counts[c->w.action]++;
-  write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &c->w);
-  return STATUS_OK;
-}
-
 enum status op_capture(struct op_call *call) {
   struct str text = json_str(call->args, "text");
   struct capture_pieces pieces = {0};
@@ -255,31 +224,11 @@ enum status op_capture(struct op_call *call) {
     error_step(call->err, "atomic");
     return error_fix(call->err, "store it as it is with 'cairn remember'");
   }
-  struct captured *items = arena_array(call->arena, struct captured, pieces.n);
-  struct error *outer = call->err;
-  const struct write *last = NULL;
-  for (size_t i = 0; i < pieces.n; i++) {
-    draft_from_piece(call, &pieces.v[i], &items[i].w);
-    items[i].w.after = last;
-    call->err = &items[i].err;
-    items[i].err.code = write_prepare(call, &items[i].w);
-    if (items[i].err.code == STATUS_OK)
-      last = &items[i].w;
-    progress(call, "capture", (int64_t)i + 1, (int64_t)pieces.n);
-  }
-  call->err = outer;
-  struct txn txn;
-  int64_t counts[3] = {0}, refused = 0;
-  TRY(call_begin(call, &txn));
-  yyjson_mut_val *list = yyjson_mut_arr(call->doc);
+  struct drafts list = {.v = arena_array(call->arena, struct draft, pieces.n), .n = pieces.n};
   for (size_t i = 0; i < pieces.n; i++)
-    TRY(capture_one(call, &txn, &items[i], counts, &refused, list));
-  json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
-  json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
-  json_put_int(call->doc, call->result, "refused", refused);
+    draft_from_piece(call, &pieces.v[i], &list.v[i].w);
   json_put_int(call->doc, call->result, "dropped", (int64_t)dropped);
-  yyjson_mut_obj_add_val(call->doc, call->result, "memories", list);
-  return call_commit(call, &txn);
+  return write_drafts(call, &list, "capture");
 }
 
 /* ---- get ---- */
