@@ -499,12 +499,14 @@ enum status op_source_refresh(struct op_call *call) {
     struct str root = roots.v[i].path;
     if (only.p && !str_eq(only, root))
       continue;
-    if (is_readable(call, root))
+    if (is_readable(call, root)) {
       TRY(index_folder(call, root, arr));
-    else if (only.p)
-      return refuse_missing(call, root);
-    else
+    } else if (only.p) {
+      error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(root));
+      return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
+    } else {
       put_missing(call, root, arr);
+    }
   }
   return corpus_embed(call);
 }
