@@ -38,8 +38,7 @@ enum status startup_store(struct arena *a, struct context *context, struct telem
   struct str folder;
   struct error ignored;
   char beside[PLACE_MAX];
-  if (context->default_store &&
-      fs_mkdirs(arena_cstr(a, fs_dirname(str_from(context->engine.path))), err) != STATUS_OK)
+  if (context->default_store && fs_mkdirs(arena_cstr(a, fs_dirname(str_from(context->engine.path))), err) != STATUS_OK)
     return error_fix(err, "set another store with --db FILE or CAIRN_DB");
   place_side(context->engine.path, ".log", beside);
   if (!context->default_store)

@@ -18,8 +18,8 @@ struct str http_query(const struct http_call *call, const char *name) {
 
 void http_add_header(struct http_call *call, const char *name, struct str value) {
   if (call->header_count < HTTP_HEADERS_MAX)
-    call->headers[call->header_count++] = (struct http_pair){
-        str_from(name), str_trim(utf8_one_line(call->arena, value, value.n))};
+    call->headers[call->header_count++] =
+        (struct http_pair){str_from(name), str_trim(utf8_one_line(call->arena, value, value.n))};
 }
 
 void http_reply_text(struct http_call *call, int status, const char *type, struct str text) {

@@ -290,9 +290,7 @@ static bool add_templates(struct exchange *x, const struct principal *who, yyjso
 
 /* ---- methods ---- */
 
-void list_tools(struct exchange *x) {
-  answer(x, &(struct listing){"tools", "tools", "name", LIST_TTL_MS, add_tools});
-}
+void list_tools(struct exchange *x) { answer(x, &(struct listing){"tools", "tools", "name", LIST_TTL_MS, add_tools}); }
 
 void list_prompts(struct exchange *x) {
   answer(x, &(struct listing){"prompts", "prompts", "name", LIST_TTL_MS, add_prompts});

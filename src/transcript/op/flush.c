@@ -12,8 +12,7 @@
 
 static void add_draft(struct op_call *call, struct drafts *list, const struct mem_type *type, struct str text) {
   struct draft k = {0};
-  k.w.m = (struct memory){
-      .type = str_from(type->name), .headline = headline_derive(call->arena, text), .body = text};
+  k.w.m = (struct memory){.type = str_from(type->name), .headline = headline_derive(call->arena, text), .body = text};
   call_set_author(call, &k.w.m);
   strs_push(call->arena, &k.w.m.tags, STR(TAG));
   list_push(call->arena, list, k);

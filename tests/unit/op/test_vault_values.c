@@ -48,9 +48,7 @@ static const struct strs *current(struct engine *e, struct str team) {
   return vault_values_versioned(e, team, false, &version);
 }
 
-static bool knows(struct engine *e, const char *value) {
-  return strs_has(current(e, caller.team), str_from(value));
-}
+static bool knows(struct engine *e, const char *value) { return strs_has(current(e, caller.team), str_from(value)); }
 
 TEST(set_replaced_and_deleted_values_are_known_at_once) {
   struct engine *one = open_engine(), *two = open_engine();
