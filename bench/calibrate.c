@@ -301,8 +301,10 @@ static enum status open_embedder(const char *name, const struct embedder **ret_e
     *ret_embedder = builtin;
     return STATUS_OK;
   }
-  if (embedder_by_name(str_from(name), ret_embedder, err) == STATUS_OK)
+  if (strcmp(name, embedder_hash()->model) == 0) {
+    *ret_embedder = embedder_hash();
     return STATUS_OK;
+  }
   s = embedder_file_open(name, &file, err);
   if (s == STATUS_OK)
     *ret_embedder = file;

@@ -7,7 +7,4 @@
 #define PRINTF_FMT(fmt, first) __attribute__((format(printf, fmt, first)))
 #define UNUSED __attribute__((unused))
 
-/* Calls fn(&variable) when the variable goes out of scope. A longjmp skips it. */
-#define CLEANUP(fn) __attribute__((cleanup(fn)))
-
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -67,3 +67,10 @@ bool strs_has(const struct strs *list, struct str s) {
       return true;
   return false;
 }
+
+bool strs_same(const struct strs *a, const struct strs *b) {
+  for (size_t i = 0; i < a->n; i++)
+    if (!strs_has(b, a->v[i]))
+      return false;
+  return a->n == b->n;
+}

@@ -39,3 +39,5 @@ struct strs {
 };
 static inline void strs_push(struct arena *a, struct strs *list, struct str s) { list_push(a, list, s); }
 bool strs_has(const struct strs *list, struct str s);
+/* Same length, and every string of `a` is in `b`. */
+bool strs_same(const struct strs *a, const struct strs *b);

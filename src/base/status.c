@@ -5,10 +5,10 @@
 
 static const struct {
   const char *name;
-  int exit_code, http, rpc;
+  int exit_code, http;
   const char *text;
 } table[] = {
-#define X(name, json, exit, http, rpc, text) {json, exit, http, rpc, text},
+#define X(name, json, exit, http, text) {json, exit, http, text},
     STATUS_LIST(X)
 #undef X
 };
@@ -24,4 +24,3 @@ const char *status_name(enum status s) { return table[row(s)].name; }
 const char *status_text(enum status s) { return table[row(s)].text; }
 int status_exit_code(enum status s) { return table[row(s)].exit_code; }
 int status_http(enum status s) { return table[row(s)].http; }
-int status_rpc(enum status s) { return table[row(s)].rpc; }

@@ -93,6 +93,15 @@ struct str utf8_cut(struct str s, size_t max) {
   return (struct str){s.p, max};
 }
 
+struct str utf8_one_line(struct arena *a, struct str s, size_t max) {
+  struct str copy = arena_dup(a, utf8_cut(s, max));
+  char *p = (char *)(uintptr_t)copy.p;
+  for (size_t i = 0; i < copy.n; i++)
+    if ((unsigned char)p[i] < ' ' || p[i] == 0x7f)
+      p[i] = ' ';
+  return copy;
+}
+
 size_t utf8_length(struct str s) {
   size_t count = 0;
   for (size_t i = 0; i < s.n; i++)

@@ -14,6 +14,8 @@ uint32_t utf8_next(struct str s, size_t *pos);
 size_t utf8_put(uint32_t cp, char out[4]);
 /* Longest prefix of at most max bytes that ends between characters. */
 struct str utf8_cut(struct str s, size_t max);
+/* Copy of at most max bytes on one line, for messages and headers: control characters become spaces. */
+struct str utf8_one_line(struct arena *a, struct str s, size_t max);
 /* Number of code points. */
 size_t utf8_length(struct str s);
 

@@ -104,7 +104,7 @@ static void add_exit_codes(struct buf *out) {
     int code;
     const char *name, *text;
   } outcomes[] = {
-#define X(name, json, exit, http, rpc, text) {exit, json, text},
+#define X(name, json, exit, http, text) {exit, json, text},
       STATUS_LIST(X)
 #undef X
   };

@@ -1,26 +1,10 @@
-/* embed.c: embedders by name, and calibration. */
+/* embed.c: calibration. */
 #include "embed/embed.h"
 
 #include <assert.h>
 #include <stdio.h>
 
 #include "base/buf.h"
-
-enum status embedder_by_name(struct str name, const struct embedder **ret_embedder, struct error *err) {
-  const struct embedder *known[] = {embedder_hash()};
-  char names[256];
-  size_t used = 0;
-  for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-    if (str_is(name, known[i]->model)) {
-      *ret_embedder = known[i];
-      return STATUS_OK;
-    }
-    used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", known[i]->model);
-    assert(used < sizeof(names));
-  }
-  error_set(err, STATUS_USAGE, "there is no embedder named \"%.*s\"", STR_ARG(name));
-  return error_fix(err, "Use one of these: %s.", names);
-}
 
 /* ---- scale ---- */
 

@@ -27,9 +27,6 @@ struct embedder {
   void *state;
 };
 
-/* Embedder by its model name. STATUS_USAGE, with the known names, if there is none. */
-NODISCARD enum status embedder_by_name(struct str name, const struct embedder **ret_embedder, struct error *err);
-
 /* hash-v1: words, word pairs and trigrams hashed into 256 dimensions. Compares spelling, not meaning; needs no weights,
  * takes microseconds, and gives the same vectors on every machine. */
 const struct embedder *embedder_hash(void);

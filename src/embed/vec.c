@@ -206,13 +206,6 @@ void vec_bits(const int8_t *v, const int8_t *centre, int dims, uint64_t *ret_bit
     ret_bits[i / 64] = (i % 64 ? ret_bits[i / 64] : 0) | (uint64_t)(v[i] > (centre ? centre[i] : 0)) << (i % 64);
 }
 
-int vec_hamming(const uint64_t *a, const uint64_t *b, int words) {
-  int distance = 0;
-  for (int i = 0; i < words; i++)
-    distance += __builtin_popcountll(a[i] ^ b[i]);
-  return distance;
-}
-
 static VEC_CLONES void scan_plain(const uint64_t *groups, size_t nrows, int words, const uint64_t *query,
                                   uint16_t *ret_distance) {
   for (size_t row = 0; row < nrows; row += VEC_GROUP) {

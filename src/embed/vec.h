@@ -32,7 +32,6 @@ void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector);
 /* Sets bit i % 64 of ret_bits[i / 64] if component i is above that of `centre` (NULL: zero). The centre is the mean of
  * many vectors; signs relative to it are more informative. ret_bits has VEC_WORDS(dims) words. */
 void vec_bits(const int8_t *v, const int8_t *centre, int dims, uint64_t *ret_bits);
-int vec_hamming(const uint64_t *a, const uint64_t *b, int words);
 
 /* Sign bits of many vectors are stored in groups of eight rows: word 0 of each row, then word 1 of each, and so on. */
 enum { VEC_GROUP = 8 };

@@ -49,16 +49,6 @@ static enum status fail_at(struct reading *r, const struct toml *t, const char *
   return error_set(r->err, STATUS_USAGE, "%.*s:%d:%d: %s", STR_ARG(r->path), t->line, t->column, what);
 }
 
-/* User text for a message: truncated, on one line. */
-static struct str excerpt(struct arena *a, struct str text) {
-  struct str copy = arena_dup(a, utf8_cut(text, SHOWN_BYTES));
-  char *p = (char *)(uintptr_t)copy.p;
-  for (size_t i = 0; i < copy.n; i++)
-    if ((unsigned char)p[i] < 0x20 || p[i] == 0x7f)
-      p[i] = ' ';
-  return copy;
-}
-
 static void offer_all(struct suggest *near, bool with_aliases) {
   for (int i = 0; i < SET_COUNT; i++)
     suggest_offer(near, str_from(setting_table[i].name));
@@ -70,7 +60,7 @@ static enum status unknown_key(struct reading *r, const struct toml *t, struct s
   struct suggest near;
   suggest_init(&near, name);
   offer_all(&near, true);
-  fail_at(r, t, arena_printf(r->a, "there is no setting '%.*s'", STR_ARG(excerpt(r->a, name))).p);
+  fail_at(r, t, arena_printf(r->a, "there is no setting '%.*s'", STR_ARG(utf8_one_line(r->a, name, SHOWN_BYTES))).p);
   if (near.best.p)
     return error_fix(r->err, "did you mean '%.*s'?", STR_ARG(near.best));
   return error_fix(r->err, "'cairn config --config /dev/null' lists the settings");
@@ -201,7 +191,7 @@ enum status config_assign(struct arena *a, struct str assignment, const char *op
                           struct error *err) {
   size_t equals = str_find(assignment, STR("="), 0);
   struct str name = str_slice(assignment, 0, equals == SIZE_MAX ? assignment.n : equals);
-  struct str label = excerpt(a, name);
+  struct str label = utf8_one_line(a, name, SHOWN_BYTES);
   if (equals == SIZE_MAX) {
     error_set(err, STATUS_USAGE, "%s needs NAME=VALUE, not '%.*s'", option, STR_ARG(label));
     return error_fix(err, "%s gate.mode=strict", option);

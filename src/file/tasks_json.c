@@ -156,13 +156,6 @@ static yyjson_mut_val *texts(yyjson_mut_doc *doc, const struct strs *list) {
   return arr;
 }
 
-static bool same_texts(const struct strs *x, const struct strs *y) {
-  for (size_t i = 0; i < x->n; i++)
-    if (!strs_has(y, x->v[i]))
-      return false;
-  return x->n == y->n;
-}
-
 /* Writes the members that differ from the entry in the file; all members of a new entry (was == NULL). */
 static void put_entry(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct task_entry *e,
                       const struct task_entry *was) {
@@ -177,13 +170,13 @@ static void put_entry(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct tas
     set(doc, obj, "status", yyjson_mut_str(doc, task_progress_names[e->status]));
   if (!was || !str_eq(e->description, was->description))
     set(doc, obj, "description", text_or_null(doc, e->description));
-  if (!was || !same_texts(&e->acceptance, &was->acceptance))
+  if (!was || !strs_same(&e->acceptance, &was->acceptance))
     set(doc, obj, "acceptance_criteria", texts(doc, &e->acceptance));
   if (!was || !str_eq(e->created, was->created))
     set(doc, obj, "created", text_or_null(doc, e->created));
   if (!was || !str_eq(e->completed, was->completed))
     set(doc, obj, "completed", text_or_null(doc, e->completed));
-  if (!was || !same_texts(&e->blocked_by, &was->blocked_by))
+  if (!was || !strs_same(&e->blocked_by, &was->blocked_by))
     set(doc, obj, "blocked_by", texts(doc, &e->blocked_by));
   if (e->memory.p)
     set(doc, obj, "memory", text_or_null(doc, e->memory));
@@ -230,8 +223,8 @@ struct str task_entry_new_id(struct arena *a, const struct task_entries *x, cons
 
 bool task_entry_same(const struct task_entry *x, const struct task_entry *y) {
   return str_eq(x->description, y->description) && str_eq(x->milestone, y->milestone) && x->priority == y->priority &&
-         x->status == y->status && same_texts(&x->acceptance, &y->acceptance) &&
-         same_texts(&x->blocked_by, &y->blocked_by);
+         x->status == y->status && strs_same(&x->acceptance, &y->acceptance) &&
+         strs_same(&x->blocked_by, &y->blocked_by);
 }
 
 /* ---- merge ---- */

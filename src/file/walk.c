@@ -97,9 +97,7 @@ static struct str as_text(struct arena *a, struct str bytes) {
   return utf8_repair(a, bytes, bytes.n / BAD_SHARE);
 }
 
-enum status walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct str *ret_text,
-                      struct walk_counts *counts, struct error *err) {
-  (void)err;
+struct str walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct walk_counts *counts) {
   struct str bytes, text = STR_NONE;
   struct error ignored;
   struct str path = arena_printf(a, "%s/%.*s", folder, STR_ARG(file->path));
@@ -113,8 +111,7 @@ enum status walk_read(const char *folder, const struct walk_file *file, struct a
     counts->pages++;
     text = STR_NONE;
   }
-  *ret_text = text;
-  return STATUS_OK;
+  return text;
 }
 
 /* ---- a folder ---- */

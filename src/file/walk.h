@@ -29,6 +29,5 @@ NODISCARD enum status walk_list(const char *folder, struct arena *a, struct walk
 /* The folders in which such files can be, the named one first. */
 NODISCARD enum status walk_folders(const char *folder, struct arena *a, struct strs *ret_folders, struct error *err);
 
-/* Reads a listed file. *ret_text is absent, and counted, if the file is binary, huge, our own page or unreadable. */
-NODISCARD enum status walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct str *ret_text,
-                                struct walk_counts *counts, struct error *err);
+/* The text of a listed file; absent, and counted, if the file is binary, huge, our own page or unreadable. */
+struct str walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct walk_counts *counts);

@@ -12,6 +12,7 @@
 enum { HTTP_BODY_MAX = 10 << 20, HTTP_HEADERS_MAX = 32 };
 
 struct auth;
+struct event;
 struct mcp_hub;
 struct http_route;
 
@@ -29,6 +30,9 @@ struct http_server {
   bool bound;                      /* the process is bound to an agent, whose role limits the visible content */
   const struct http_route *routes; /* NULL: http_routes */
 };
+
+/* Adds an event of the server itself to the log of its team. An event that cannot be written is lost. */
+void server_event(const struct http_server *server, const struct event *e);
 
 struct http_pair {
   struct str name, value;

@@ -10,7 +10,7 @@
 #include "lib/handle.h"
 
 /* The constants of cairn.h must match the internal ones. */
-#define X(name, json, exit, http, rpc, text)                                                                           \
+#define X(name, json, exit, http, text)                                                                                \
   _Static_assert((int)CAIRN_##name == (int)STATUS_##name, "cairn.h differs from base/status.h in " #name);
 STATUS_LIST(X)
 #undef X

@@ -13,7 +13,6 @@
 enum {
   MCP_MESSAGE_MAX = 10 << 20,
   MCP_GUARDED_MAX = 2 << 20, /* upper bound of a message with a secret value, unless it is written in escapes */
-  MCP_DEPTH_MAX = 64,
   MCP_SESSION_SIZE = 48
 };
 

@@ -116,3 +116,8 @@ enum status op_team_list(struct op_call *call);
 enum status op_errors(struct op_call *call);
 enum status op_health(struct op_call *call);
 enum status op_metrics(struct op_call *call);
+
+/* Completes memory ids, for shells and MCP clients. Run it with op_run(); it is not in the table of operations, and
+ * anyone who may list memories may call it. {"prefix": "12", "limit": 100} gives {"ids": [...], "more": bool}, shortest
+ * ids first; for the prefix "", newest first. */
+extern const struct op complete_ids;

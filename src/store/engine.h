@@ -106,8 +106,6 @@
     (txn, model, chunk_id, vector, err))                                                                               \
   X(vec_prepare, (struct txn * txn, int dims, struct error *err), (txn, dims, err))                                    \
   X(vec_remove, (struct txn * txn, int64_t memory_id, struct error *err), (txn, memory_id, err))                       \
-  X(vec_drop, (struct txn * txn, struct str team, struct str model, bool *ret_more, struct error *err),                \
-    (txn, team, model, ret_more, err))                                                                                 \
   X(vec_drop_unowned, (struct txn * txn, int64_t *ret_dropped, bool *ret_more, struct error *err),                     \
     (txn, ret_dropped, ret_more, err))                                                                                 \
   X(team_delete_log, (struct txn * txn, struct arena * a, struct error * err), (txn, a, err))

@@ -11,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct arena a;
   arena_init(&a);
   bool valid = utf8_check(text) == size;
-  struct pieces pieces;
+  struct capture_pieces pieces;
   size_t dropped = 0;
   capture_split(&a, text, &pieces, &dropped);
   FUZZ_CHECK(dropped <= size && pieces.n <= size);
   for (size_t i = 0; i < pieces.n; i++) {
-    const struct piece *p = &pieces.v[i];
+    const struct capture_piece *p = &pieces.v[i];
     enum kind kind;
     FUZZ_CHECK(text_has_letter(p->headline) && text_count_words(p->headline) <= HEADLINE_WORDS);
     FUZZ_CHECK(p->headline.n <= HEADLINE_BYTES && utf8_check(p->headline) == p->headline.n);

@@ -12,7 +12,6 @@ static void check_text(const struct wordpiece *w, struct arena *a, struct str te
   FUZZ_CHECK(n >= 2 && n <= MOST && ids[0] == w->cls && ids[n - 1] == w->sep);
   for (size_t i = 0; i < n; i++)
     FUZZ_CHECK(ids[i] >= 0 && ids[i] < w->count);
-  FUZZ_CHECK(wordpiece_count(w, a, text, MOST - 2) == n - 2);
   /* Reading in small steps gives the same result. */
   struct wordpiece_reader *r = arena_alloc(a, sizeof(*r));
   wordpiece_start(r, w, text);

@@ -140,18 +140,8 @@ static enum status read_key(struct toml_reader *r, struct key *ret_key) {
   }
 }
 
-/* The key for a message: short and on one line. */
-static struct str printable_key(struct arena *a, struct str key) {
-  struct str copy = arena_dup(a, utf8_cut(key, 100));
-  char *p = (char *)(uintptr_t)copy.p;
-  for (size_t i = 0; i < copy.n; i++)
-    if ((unsigned char)p[i] < 0x20 || p[i] == 0x7f)
-      p[i] = ' ';
-  return copy;
-}
-
 static enum status redefined(struct toml_reader *r, const struct part *part, const struct toml *earlier) {
-  struct str key = printable_key(r->a, part->key);
+  struct str key = utf8_one_line(r->a, part->key, 100);
   return toml_fail(r, part->at,
                    arena_printf(r->a, "'%.*s' is already defined on line %d", STR_ARG(key), earlier->line).p,
                    "remove one of the two");

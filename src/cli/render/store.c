@@ -20,18 +20,22 @@ static void add_counts(struct page *page, const char *name, yyjson_val *counts) 
   buf_addc(&page->b, '\n');
 }
 
-/* An index that is being built, and the one before. */
-static void add_other_indexes(struct page *page, yyjson_val *r) {
+static void add_index(struct page *page, struct str label, yyjson_val *counts, struct str model) {
+  buf_addf(&page->b, "%-12.*s %lld of %lld by ", STR_ARG(label), (long long)json_int(counts, "done", 0),
+           (long long)json_int(counts, "total", 0));
+  page_line(page, "", model, 0);
+  buf_addc(&page->b, '\n');
+}
+
+/* The active index, one that is being built, and the one before. */
+static void add_indexes(struct page *page, const char *label, yyjson_val *r) {
   size_t i, n;
   yyjson_val *index;
+  add_index(page, str_from(label), yyjson_obj_get(r, "embedded"), json_str(r, "embedder"));
   yyjson_arr_foreach(yyjson_obj_get(r, "indexes"), i, n, index) {
     struct str state = json_str(index, "state");
-    if (str_is(state, "active"))
-      continue;
-    buf_addf(&page->b, "%-12.*s %lld of %lld by ", STR_ARG(state), (long long)json_int(index, "done", 0),
-             (long long)json_int(index, "total", 0));
-    page_line(page, "", json_str(index, "model"), 0);
-    buf_addc(&page->b, '\n');
+    if (!str_is(state, "active"))
+      add_index(page, state, index, json_str(index, "model"));
   }
 }
 
@@ -40,15 +44,10 @@ static void render_reembed(struct page *page, yyjson_val *r) {
                                         "embedded", "dropped",        "note",   "txn",      NULL};
   static const char *const plain[] = {"model",   "newly_embedded", "failed", "previous", "abandoned",
                                       "dropped", "note",           "txn",    NULL};
-  yyjson_val *embedded = yyjson_obj_get(r, "embedded");
-  page_members(page, r, yyjson_is_obj(embedded) ? plain : members);
-  if (!yyjson_is_obj(embedded))
-    return;
-  buf_addf(&page->b, "active       %lld of %lld by ", (long long)json_int(embedded, "done", 0),
-           (long long)json_int(embedded, "total", 0));
-  page_line(page, "", json_str(r, "embedder"), 0);
-  buf_addc(&page->b, '\n');
-  add_other_indexes(page, r);
+  bool counted = yyjson_is_obj(yyjson_obj_get(r, "embedded"));
+  page_members(page, r, counted ? plain : members);
+  if (counted)
+    add_indexes(page, "active", r);
 }
 
 static void render_stats(struct page *page, yyjson_val *r) {
@@ -65,12 +64,7 @@ static void render_stats(struct page *page, yyjson_val *r) {
            (long long)json_int(r, "last_30_days", 0));
   for (size_t i = 0; i < ARRAY_LEN(groups); i++)
     add_counts(page, groups[i][0], yyjson_obj_get(r, groups[i][1]));
-  yyjson_val *embedded = yyjson_obj_get(r, "embedded");
-  buf_addf(&page->b, "embedded     %lld of %lld by ", (long long)json_int(embedded, "done", 0),
-           (long long)json_int(embedded, "total", 0));
-  page_line(page, "", json_str(r, "embedder"), 0);
-  buf_addc(&page->b, '\n');
-  add_other_indexes(page, r);
+  add_indexes(page, "embedded", r);
   buf_addf(&page->b, "last event   %lld\n", (long long)json_int(r, "last_seq", 0));
   struct str maintained = json_str(r, "maintained_at");
   buf_addf(&page->b, "maintained   %.*s\n", STR_ARG(maintained.n ? term_time(page->b.a, maintained) : STR("never")));

@@ -1,15 +1,11 @@
 /* mcp.c: `cairn mcp`, the MCP server on standard input and output. */
-#include "mcp/mcp.h"
-
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/os/fs.h"
 #include "base/os/process.h"
 #include "cli/commands.h"
 #include "cli/serve/confine.h"
-#include "cli/serve/observe.h"
+#include "cli/serve/startup.h"
 
 /* Concurrent calls of a client; each may open its own store handle. */
 enum { ENGINES = 4 };
@@ -32,31 +28,6 @@ struct serving {
   struct error err;
 };
 
-static enum status find_profile(struct serving *s) {
-  struct str name = args_text(s->args->args, "profile");
-  if (!name.p)
-    name = str_from(getenv("CAIRN_PROFILE"));
-  s->options.profile = str_empty(name) ? profiles[0] : profile_find(name);
-  if (s->options.profile)
-    return STATUS_OK;
-  struct buf names = BUF(s->a);
-  for (const struct profile *const *p = profiles; *p; p++)
-    buf_addf(&names, "%s%s", names.n ? ", " : "", (*p)->name);
-  name.n = name.n > 60 ? 60 : name.n;
-  error_set(&s->err, STATUS_USAGE, "there is no profile '%.*s'", STR_ARG(name));
-  return error_fix(&s->err, "one of: %s", buf_str(&names).p);
-}
-
-/* Creates the folder of the default store; the store itself is created by the first call. */
-static enum status prepare_store(struct serving *s) {
-  if (!s->context.default_store)
-    return STATUS_OK;
-  struct str dir = fs_dirname(str_from(s->context.engine.path));
-  if (fs_mkdirs(arena_cstr(s->a, dir), &s->err) != STATUS_OK)
-    return error_fix(&s->err, "set another store with --db FILE or CAIRN_DB");
-  return STATUS_OK;
-}
-
 /* The parent process is the client. */
 static void find_origin(struct serving *s) {
   char cwd[4096];
@@ -71,9 +42,8 @@ static void find_origin(struct serving *s) {
 static enum status start(struct serving *s) {
   struct mcp_options *o = &s->options;
   TRY(context_load(s->a, s->args, &s->context, &s->err));
-  TRY(find_profile(s));
-  TRY(prepare_store(s));
-  TRY(observe_begin(s->a, &s->context, &s->telemetry, &s->err));
+  TRY(startup_profile(s->a, s->args, &o->profile, &s->err));
+  TRY(startup_store(s->a, &s->context, &s->telemetry, &s->err));
   TRY(pool_new(&s->context.engine, ENGINES, &o->pool, &s->err));
   TRY(feed_new(&s->context.engine, &o->feed, &s->err));
   o->conformance = args_flag(s->args->args, "conformance");
@@ -88,13 +58,8 @@ static enum status start(struct serving *s) {
 
 int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {
   struct serving s = {.a = a, .args = args};
-  /* Blocked before threads start, so all inherit it: the transport handles them. */
   sigset_t signals, former;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &signals, &former);
+  startup_block_signals(&signals, &former); /* the transport handles them */
   int code;
   if (start(&s) == STATUS_OK) {
     struct mcp_sender sender = {.caller = s.context.caller};

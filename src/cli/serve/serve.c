@@ -1,12 +1,10 @@
 /* serve.c: `cairn serve`, the HTTP server. */
-#include <signal.h>
 #include <stdio.h>
 
-#include "base/os/fs.h"
 #include "cli/commands.h"
 #include "cli/serve/access.h"
 #include "cli/serve/confine.h"
-#include "cli/serve/observe.h"
+#include "cli/serve/startup.h"
 #include "http/background/idle.h"
 #include "http/background/mirror_watch.h"
 #include "http/background/source_watch.h"
@@ -65,20 +63,6 @@ static void set_caller(struct serving *s) {
   c->trust = STR("agent");
 }
 
-static enum status read_profile(struct serving *s) {
-  struct str name = args_text(s->args->args, "profile");
-  if (!name.p)
-    name = str_from(getenv("CAIRN_PROFILE"));
-  s->profile = str_empty(name) ? profiles[0] : profile_find(name);
-  if (s->profile)
-    return STATUS_OK;
-  struct buf b = BUF(s->a);
-  for (const struct profile *const *p = profiles; *p; p++)
-    buf_addf(&b, "%s%s", b.n ? ", " : "", (*p)->name);
-  error_set(&s->err, STATUS_USAGE, "there is no profile '%.*s'", STR_ARG(name));
-  return error_fix(&s->err, "one of: %s", b.p);
-}
-
 static enum status read_options(struct serving *s) {
   yyjson_mut_val *args = s->args->args, *port = yyjson_mut_obj_get(args, "port");
   struct str host = args_text(args, "host"), socket = args_text(args, "socket");
@@ -96,7 +80,7 @@ static enum status read_options(struct serving *s) {
   s->options.socket = socket.p ? arena_cstr(s->a, socket) : NULL;
   TRY(context_load(s->a, s->args, &s->context, &s->err));
   set_caller(s);
-  TRY(read_profile(s));
+  TRY(startup_profile(s->a, s->args, &s->profile, &s->err));
   return access_options(s->a, s->args, &s->access, &s->options, &s->err);
 }
 
@@ -106,15 +90,12 @@ static enum status read_options(struct serving *s) {
 static enum status open_store(struct serving *s) {
   struct engine_options *options = &s->context.engine;
   struct http_server *shared = &s->options.shared;
-  if (s->context.default_store &&
-      fs_mkdirs(arena_cstr(s->a, fs_dirname(str_from(options->path))), &s->err) != STATUS_OK)
-    return error_fix(&s->err, "set another store with --db FILE or CAIRN_DB");
   struct engine *engine;
-  TRY(observe_begin(s->a, &s->context, &shared->telemetry, &s->err));
+  TRY(startup_store(s->a, &s->context, &shared->telemetry, &s->err));
   TRY(pool_new(options, http_engines(), &shared->pool, &s->err));
   TRY(pool_acquire(shared->pool, &engine, &s->err));
   pool_release(shared->pool, engine);
-  observe_notify(s->a, &s->context, shared->pool, shared->telemetry);
+  startup_notify(s->a, &s->context, shared->pool, shared->telemetry);
   return feed_new(options, &shared->feed, &s->err);
 }
 
@@ -219,13 +200,8 @@ static void wait_for_signal(const sigset_t *signals) {
 
 int run_serve(struct arena *a, struct cli_args *args, struct output *out) {
   struct serving s = {.a = a, .args = args, .out = out};
-  /* Blocked before threads start, so all inherit it and only this one receives them. */
   sigset_t signals, old;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &signals, &old);
+  startup_block_signals(&signals, &old); /* only this thread receives them */
   int code = 0;
   if (read_options(&s) == STATUS_OK && start(&s) == STATUS_OK) {
     print_address(&s);

@@ -45,7 +45,7 @@ static size_t item_end(struct str list, size_t pos, size_t indent) {
 
 struct splitter {
   struct arena *a;
-  struct pieces *out;
+  struct capture_pieces *out;
   size_t dropped;
   struct str heading, lead; /* plain text of the current heading and lead-in; may be empty */
   const char *lead_start;   /* position of the lead-in until its list was added; else NULL */
@@ -140,7 +140,7 @@ static void add_piece(struct splitter *sp, struct str text) {
   }
   struct str prose = before_code(said);
   bool one_item = bullet && item_end(text, 0, line.indent) == text.n;
-  struct piece piece = {
+  struct capture_piece piece = {
       .headline = make_headline(sp, said),
       .body = make_body(sp, one_item ? rest : str_trim(text)),
       .type_cue = guess_kind(sp, prose, line.task && !line.done),
@@ -411,8 +411,8 @@ static void add_heading(struct splitter *sp, struct str block, const struct bloc
     sp->heading = headline_cut(sp->a, markup_plain(sp->a, line));
 }
 
-void capture_split(struct arena *a, struct str text, struct pieces *ret, size_t *ret_dropped) {
-  *ret = (struct pieces){0};
+void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, size_t *ret_dropped) {
+  *ret = (struct capture_pieces){0};
   struct splitter sp = {.a = a, .out = ret};
   struct blocks blocks = {0};
   find_blocks(a, text, &blocks);

@@ -9,19 +9,19 @@ enum {
   CAPTURE_MAX_WORDS = 400,  /* limit of a body, including its heading and lead-in */
 };
 
-struct piece {
+struct capture_piece {
   struct str headline;  /* from headline_derive(), prefixed with "heading: " if that fits */
   struct str body;      /* the text, prefixed with its heading and lead-in */
   const char *type_cue; /* kind indicated by the text */
   bool blocker;         /* forbids something; a severity only if the kind is a rule */
 };
 
-struct pieces {
-  struct piece *v;
+struct capture_pieces {
+  struct capture_piece *v;
   size_t n, cap;
 };
 
 /* Returns pieces in text order; *ret_dropped counts the parts that were too short. Blank lines, headings, turns of
  * speakers and list items that are full sentences start a piece. Fenced code stays with the text before it. A speaker's
  * name stays in the body but not in the headline. */
-void capture_split(struct arena *a, struct str text, struct pieces *ret, size_t *ret_dropped);
+void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, size_t *ret_dropped);

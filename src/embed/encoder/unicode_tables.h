@@ -5,7 +5,6 @@
 
 /* A vocabulary is trained with one version of Unicode, and all machines must tokenise alike, so the tables are part of
  * the source and not of a library. model/unicode_tables.py generates them. */
-#define UNICODE_TABLES_VERSION "14.0.0"
 
 /* Result of lower-casing, canonical decomposition and removal of accents and controls. */
 enum unicode_class {

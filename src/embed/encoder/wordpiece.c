@@ -230,16 +230,3 @@ void wordpiece_ids(const struct wordpiece *w, struct arena *a, struct str text, 
   assert(n <= (size_t)max_tokens);
   *ret_n = n;
 }
-
-size_t wordpiece_count(const struct wordpiece *w, struct arena *a, struct str text, size_t max) {
-  struct wordpiece_reader *r = arena_alloc(a, sizeof(*r));
-  wordpiece_start(r, w, text);
-  size_t n = 0, got;
-  int32_t ids[64];
-  do {
-    got = wordpiece_next(r, ids, max - n < ARRAY_LEN(ids) ? max - n : ARRAY_LEN(ids));
-    n += got;
-  } while (got == ARRAY_LEN(ids));
-  assert(n <= max);
-  return n;
-}

@@ -46,9 +46,6 @@ int wordpiece_split(const struct wordpiece *w, struct str word, int32_t ret_piec
 void wordpiece_ids(const struct wordpiece *w, struct arena *a, struct str text, int max_tokens, int32_t *ret_ids,
                    size_t *ret_n);
 
-/* Number of pieces of the text without [CLS] and [SEP]; counting stops at max. */
-size_t wordpiece_count(const struct wordpiece *w, struct arena *a, struct str text, size_t max);
-
 /* Reads the pieces of a text incrementally. */
 struct wordpiece_reader {
   const struct wordpiece *w;

@@ -10,7 +10,7 @@
 #include "http/access/bearer.h"
 #include "http/access/limit.h"
 #include "http/access/peer.h"
-#include "http/server/event.h"
+#include "store/tables/events.h"
 
 enum auth_result { AUTH_ACCEPTED, AUTH_REFUSED, AUTH_LOCKED, AUTH_LIMITED, AUTH_RESULTS };
 

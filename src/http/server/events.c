@@ -1,7 +1,8 @@
-/* events.c: GET /events: the change log as a resumable event stream. */
+/* events.c: GET /events: the change log as a resumable event stream; the server's own events. */
 #include "base/alloc.h"
 #include "http/server/status.h"
 #include "op/run/scrub.h"
+#include "store/tables/sessions.h"
 
 /* Bytes queued for a client before it is paused until it has read them. */
 enum { AHEAD_MAX = 1 << 20 };
@@ -139,4 +140,25 @@ void status_events(struct http_call *call) {
   }
   http_stream_end(l->stream);
   listener_free(l);
+}
+
+/* ---- the server's own events ---- */
+
+void server_event(const struct http_server *server, const struct event *e) {
+  struct engine *engine;
+  struct error err;
+  struct txn txn;
+  if (pool_acquire(server->pool, &engine, &err) != STATUS_OK)
+    return;
+  pthread_mutex_lock(&engine->lock);
+  struct txn who = {.team = server->caller.team,
+                    .project = STR(""),
+                    .source = STR("server"),
+                    .op = "serve",
+                    .now = clock_now(&engine->clock)};
+  if (sessions_begin(engine->store, &who, &txn, &err) != STATUS_OK || event_add(&txn, e, &err) != STATUS_OK ||
+      txn_commit(&txn, &err) != STATUS_OK)
+    store_rollback(engine->store);
+  pthread_mutex_unlock(&engine->lock);
+  pool_release(server->pool, engine);
 }

@@ -1,4 +1,5 @@
 /* reply.c: request headers and parameters, and replies: JSON, text, problems (RFC 9457). */
+#include "base/utf8.h"
 #include "http/http.h"
 
 struct str http_header(const struct http_call *call, const char *name) {
@@ -15,22 +16,10 @@ struct str http_query(const struct http_call *call, const char *name) {
   return STR_NONE;
 }
 
-/* Control characters become spaces: a line break would start another header. */
-static struct str one_line(struct arena *a, struct str value) {
-  bool clean = true;
-  for (size_t i = 0; i < value.n; i++)
-    clean = clean && (unsigned char)value.p[i] >= ' ' && value.p[i] != 127;
-  struct str copy = arena_dup(a, value);
-  char *text = (char *)(uintptr_t)copy.p;
-  for (size_t i = 0; !clean && i < copy.n; i++)
-    if ((unsigned char)text[i] < ' ' || text[i] == 127)
-      text[i] = ' ';
-  return str_trim(copy);
-}
-
 void http_add_header(struct http_call *call, const char *name, struct str value) {
   if (call->header_count < HTTP_HEADERS_MAX)
-    call->headers[call->header_count++] = (struct http_pair){str_from(name), one_line(call->arena, value)};
+    call->headers[call->header_count++] =
+        (struct http_pair){str_from(name), str_trim(utf8_one_line(call->arena, value, value.n))};
 }
 
 void http_reply_text(struct http_call *call, int status, const char *type, struct str text) {

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "http/background/watcher.h"
-#include "http/server/event.h"
+#include "store/tables/events.h"
 
 enum { CHECK_MS = 2000 };
 

@@ -2,7 +2,7 @@
 #include "mcp/protocol/prompts.h"
 #include "mcp/protocol/resources.h"
 #include "op/access/authenticate.h"
-#include "op/search/complete.h"
+#include "op/handlers.h"
 
 enum { VALUES_MAX = 100 };
 

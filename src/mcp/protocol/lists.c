@@ -15,11 +15,9 @@ struct listing {
   const char *member; /* of the result */
   const char *key;    /* member that identifies an item */
   int64_t ttl_ms;
+  /* Adds what the caller may use. False: failed, and the error is sent. */
+  bool (*add)(struct exchange *x, const struct principal *who, yyjson_mut_val *list);
 };
-static const struct listing tool_list = {"tools", "tools", "name", LIST_TTL_MS};
-static const struct listing prompt_list = {"prompts", "prompts", "name", LIST_TTL_MS};
-static const struct listing resource_list = {"resources", "resources", "uri", 0};
-static const struct listing template_list = {"templates", "resourceTemplates", "uriTemplate", LIST_TTL_MS};
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
@@ -92,6 +90,16 @@ static void answer_page(struct exchange *x, const struct listing *l, yyjson_mut_
   exchange_cached(x, result, l->ttl_ms);
 }
 
+static void answer(struct exchange *x, const struct listing *l) {
+  struct str after;
+  const struct principal *who;
+  if (!read_cursor(x, l, &after) || !exchange_principal(x, &who))
+    return;
+  yyjson_mut_val *list = yyjson_mut_arr(x->doc);
+  if (l->add(x, who, list))
+    answer_page(x, l, list, after);
+}
+
 /* ---- access ---- */
 
 /* Lists hide what a caller may not call, which saves a model useless attempts. Access is enforced at the call
@@ -135,12 +143,7 @@ static const struct tool *visible_tool(const struct principal *who, struct arena
 
 /* ---- tools and prompts ---- */
 
-void list_tools(struct exchange *x) {
-  struct str after;
-  const struct principal *who;
-  if (!read_cursor(x, &tool_list, &after) || !exchange_principal(x, &who))
-    return;
-  yyjson_mut_val *list = yyjson_mut_arr(x->doc);
+static bool add_tools(struct exchange *x, const struct principal *who, yyjson_mut_val *list) {
   for (const struct tool *t = x->profile->tools; t->name; t++) {
     const struct tool *shown = t->flags & TOOL_HIDDEN ? NULL : visible_tool(who, x->arena, t);
     if (shown)
@@ -148,21 +151,16 @@ void list_tools(struct exchange *x) {
   }
   if (x->server->options.conformance)
     mcp_fixtures->list_tools(x, list);
-  answer_page(x, &tool_list, list, after);
+  return true;
 }
 
-void list_prompts(struct exchange *x) {
-  struct str after;
-  const struct principal *who;
-  if (!read_cursor(x, &prompt_list, &after) || !exchange_principal(x, &who))
-    return;
-  yyjson_mut_val *list = yyjson_mut_arr(x->doc);
+static bool add_prompts(struct exchange *x, const struct principal *who, yyjson_mut_val *list) {
   for (const struct prompt *p = prompts; p->name; p++)
     if (may_call(who, p->op))
       yyjson_mut_arr_append(list, prompt_definition(x->doc, p));
   if (x->server->options.conformance)
     mcp_fixtures->list_prompts(x, list);
-  answer_page(x, &prompt_list, list, after);
+  return true;
 }
 
 /* ---- resources ---- */
@@ -256,34 +254,24 @@ static void follow(struct exchange *x) {
     return;
 }
 
-void list_resources(struct exchange *x) {
-  struct str after;
+static bool add_resources(struct exchange *x, const struct principal *who, yyjson_mut_val *list) {
   struct error err = {0};
-  const struct principal *who;
-  if (!read_cursor(x, &resource_list, &after) || !exchange_principal(x, &who))
-    return;
-  yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   if (x->profile->resources) {
     add_profile_resources(x, who, list, false);
   } else {
     add_projects(x, who, list);
     if (may_call(who, "skill list") && add_skills(x, list, &err) != STATUS_OK) {
       exchange_failed(x, &err);
-      return;
+      return false;
     }
   }
   if (x->server->options.conformance)
     mcp_fixtures->list_resources(x, list);
   follow(x);
-  answer_page(x, &resource_list, list, after);
+  return true;
 }
 
-void list_templates(struct exchange *x) {
-  struct str after;
-  const struct principal *who;
-  if (!read_cursor(x, &template_list, &after) || !exchange_principal(x, &who))
-    return;
-  yyjson_mut_val *list = yyjson_mut_arr(x->doc);
+static bool add_templates(struct exchange *x, const struct principal *who, yyjson_mut_val *list) {
   if (x->profile->resources)
     add_profile_resources(x, who, list, true);
   for (const struct resource *r = resources; r->uri && !x->profile->resources; r++)
@@ -297,5 +285,21 @@ void list_templates(struct exchange *x) {
                                             .is_template = true});
   if (x->server->options.conformance)
     mcp_fixtures->list_templates(x, list);
-  answer_page(x, &template_list, list, after);
+  return true;
+}
+
+/* ---- methods ---- */
+
+void list_tools(struct exchange *x) { answer(x, &(struct listing){"tools", "tools", "name", LIST_TTL_MS, add_tools}); }
+
+void list_prompts(struct exchange *x) {
+  answer(x, &(struct listing){"prompts", "prompts", "name", LIST_TTL_MS, add_prompts});
+}
+
+void list_resources(struct exchange *x) {
+  answer(x, &(struct listing){"resources", "resources", "uri", 0, add_resources});
+}
+
+void list_templates(struct exchange *x) {
+  answer(x, &(struct listing){"templates", "resourceTemplates", "uriTemplate", LIST_TTL_MS, add_templates});
 }

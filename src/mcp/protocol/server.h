@@ -232,7 +232,6 @@ bool state_open(const struct mcp_server *server, struct arena *a, struct str tea
 enum status subscriptions_follow(struct mcp_server *server, struct str team, struct error *err);
 /* Notifies that a list has changed: "tools", "prompts", "resources". For the conformance fixtures. */
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list);
-void subscriptions_updated(struct mcp_server *server, struct str team, struct str uri);
 /* Ends the listen request with that id; false if there is none. */
 bool subscriptions_cancel(struct mcp_server *server, struct arena *a, yyjson_val *id);
 void subscriptions_end(struct mcp_server *server);

@@ -211,9 +211,8 @@ static bool is_newest_stream(struct mcp_stream *s) {
 /* ---- notifications ---- */
 
 struct news {
-  const struct event *event; /* NULL: `uri` or `list` has changed */
+  const struct event *event; /* NULL: `list` has changed */
   yyjson_val *before, *after;
-  struct str uri;
   const char *list;
   int64_t txn;
   uint64_t number;
@@ -221,9 +220,7 @@ struct news {
 };
 
 static bool concerns(const struct news *news, const struct watched *w) {
-  if (news->uri.p)
-    return str_eq(w->uri, news->uri);
-  return news->event && w->resource && w->resource->concerns(w->variable, news->event, news->before, news->after);
+  return w->resource && w->resource->concerns(w->variable, news->event, news->before, news->after);
 }
 
 /* Copies the next changed URI that was not notified in this transaction; returns its length, 0: none. */
@@ -286,7 +283,7 @@ static void tell(struct mcp_server *server, struct str team, struct news *news) 
       continue;
     if (news->list)
       notify_list(s, news);
-    if (news->event || news->uri.p)
+    if (news->event)
       notify_updates(s, news);
   }
 }
@@ -356,10 +353,6 @@ static void on_event(void *arg, const struct event *e) {
 
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list) {
   notify_guarded(server, team, &(struct news){.list = list});
-}
-
-void subscriptions_updated(struct mcp_server *server, struct str team, struct str uri) {
-  notify_guarded(server, team, &(struct news){.uri = uri});
 }
 
 /* ---- following the log ---- */

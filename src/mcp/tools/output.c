@@ -13,13 +13,6 @@ struct joined {
   bool any;
 };
 
-static bool has(const struct strs *list, struct str s) {
-  for (size_t i = 0; i < list->n; i++)
-    if (str_eq(list->v[i], s))
-      return true;
-  return false;
-}
-
 static void keep_common(struct arena *a, struct joined *j, yyjson_mut_val *required) {
   struct strs both = {0}, theirs = {0};
   size_t i, n;
@@ -29,7 +22,7 @@ static void keep_common(struct arena *a, struct joined *j, yyjson_mut_val *requi
       strs_push(a, &theirs, mut_text(v));
   }
   for (i = 0; i < theirs.n; i++)
-    if (!j->any || has(&j->required, theirs.v[i]))
+    if (!j->any || strs_has(&j->required, theirs.v[i]))
       strs_push(a, &both, theirs.v[i]);
   j->required = both;
 }

@@ -3,15 +3,12 @@
  * Files are read before the transaction. One transaction then stores changed items and removes those of deleted files.
  * items.json is written from the store before the commit: the write lock serializes concurrent runs, and if the file
  * cannot be written, nothing is changed. */
-#include <limits.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/id.h"
 #include "base/os/fs.h"
 #include "base/os/project.h"
-#include "base/utf8.h"
 #include "core/files/comments.h"
 #include "core/files/items.h"
 #include "core/memory/types.h"
@@ -53,26 +50,6 @@ struct extraction {
 };
 
 /* ---- paths ---- */
-
-static enum status find_folder(struct extraction *x) {
-  struct op_call *call = x->call;
-  struct str dir = json_str(call->args, "dir");
-  char real[PATH_MAX];
-  struct stat st;
-  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0) {
-    error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
-    return error_fix(call->err, "name a folder, for example: cairn extract .");
-  }
-  if (!S_ISDIR(st.st_mode)) {
-    error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
-    return error_fix(call->err, "name the folder that it is in");
-  }
-  x->folder = arena_dup(call->arena, str_from(real));
-  if (utf8_check(x->folder) == x->folder.n)
-    return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "the path of this folder is not UTF-8 and cannot be stored");
-  return error_fix(call->err, "rename it, or the folder above it whose name is in another encoding");
-}
 
 /* Paths are relative to the repository, so its parts can be extracted separately, and ids are the same on every
  * machine. */
@@ -138,10 +115,6 @@ static bool has_our_rules(const struct document_group *g) {
   return str_next(&rest, ':', &part) && str_int64(part, &rules) && rules == ITEM_RULES;
 }
 
-static int by_path(const void *x, const void *y) {
-  return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
-}
-
 /* A run owns the items of its folder, and those of roots that no longer exist. */
 static bool is_ours(const struct extraction *x, const struct document_group *g) {
   struct str root = root_of(g);
@@ -154,8 +127,6 @@ static enum status load_old(struct extraction *x) {
   struct op_call *call = x->call;
   TRY(documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_ITEMS, call->arena, &x->old,
                        call->err));
-  if (x->old.n)
-    qsort(x->old.v, x->old.n, sizeof(*x->old.v), by_path);
   x->kept = arena_array(call->arena, bool, x->old.n + 1);
   for (size_t i = 0; i < x->old.n; i++)
     x->kept[i] = !is_ours(x, &x->old.v[i]);
@@ -163,8 +134,7 @@ static enum status load_old(struct extraction *x) {
 }
 
 static const struct document_group *find_old(const struct extraction *x, struct str path, bool **ret_kept) {
-  struct document_group key = {.path = path};
-  struct document_group *g = x->old.n ? bsearch(&key, x->old.v, x->old.n, sizeof(*x->old.v), by_path) : NULL;
+  const struct document_group *g = document_group_find(&x->old, path);
   *ret_kept = g ? &x->kept[g - x->old.v] : NULL;
   return g;
 }
@@ -210,7 +180,7 @@ static void add_items(struct extraction *x, struct arena *a, struct str path, st
   }
 }
 
-static enum status read_file(struct extraction *x, struct arena *a, const struct walk_file *file) {
+static void read_file(struct extraction *x, struct arena *a, const struct walk_file *file) {
   struct op_call *call = x->call;
   struct changed c = {.group = {.path = arena_printf(call->arena, "%.*s%.*s", STR_ARG(x->prefix), STR_ARG(file->path)),
                                 .size = file->size}};
@@ -220,15 +190,14 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
   if (ours && old->changed_at > 0 && old->changed_at == file->changed_at && old->size == file->size) {
     *kept = true;
     x->unchanged++;
-    return STATUS_OK;
+    return;
   }
-  struct str text;
   int64_t unreadable = x->counts.unreadable;
-  TRY(walk_read(x->folder.p, file, a, &text, &x->counts, call->err));
+  struct str text = walk_read(x->folder.p, file, a, &x->counts);
   if (!text.p) {
     if (kept && x->counts.unreadable > unreadable)
       *kept = true; /* its items may still be right */
-    return STATUS_OK;
+    return;
   }
   c.group.hash = hash_of(x, text);
   c.group.changed_at = file->changed_at < call->now - RACY_MS ? file->changed_at : 0;
@@ -237,11 +206,10 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
   x->read++;
   if (ours && str_eq(old->hash, c.group.hash)) {
     x->unchanged++;
-    return STATUS_OK;
+    return;
   }
   add_items(x, a, c.group.path, text, &c);
   list_push(call->arena, &x->changed, c);
-  return STATUS_OK;
 }
 
 static enum status interrupted(struct op_call *call) {
@@ -262,7 +230,7 @@ static enum status read_files(struct extraction *x) {
       x->other++;
       continue;
     }
-    TRY(read_file(x, a, &x->files.v[i]));
+    read_file(x, a, &x->files.v[i]);
     arena_recycle(a, 1 << 20);
   }
   progress(call, "reading", (int64_t)x->files.n, (int64_t)x->files.n);
@@ -372,7 +340,7 @@ static enum status finish(struct extraction *x, struct str out) {
 enum status op_extract(struct op_call *call) {
   struct extraction x = {.call = call};
   struct str out;
-  TRY(find_folder(&x));
+  TRY(call_folder(call, &x.folder));
   find_root(&x);
   find_project(&x);
   TRY(find_output(&x, &out));

@@ -83,13 +83,8 @@ static void draft(struct op_call *call, struct str path, struct str content, str
   struct str about = blank ? STR("") : headline_derive(a, content);
   w->m = (struct memory){.type = str_from(type_of_prose()->name),
                          .key = path,
-                         .body = blank ? arena_printf(a, MEMFILE_BLANK "%.*s", STR_ARG(content)) : content,
-                         .team = call->caller.team,
-                         .project = call->caller.project,
-                         .source = call->caller.source,
-                         .session = call->caller.session,
-                         .trust = call->caller.trust,
-                         .weight = 1.0};
+                         .body = blank ? arena_printf(a, MEMFILE_BLANK "%.*s", STR_ARG(content)) : content};
+  call_set_author(call, &w->m);
   w->m.headline = text_collapse(
       a, headline_cut(a, arena_printf(a, "%.*s%s%.*s", STR_ARG(path), about.n ? ": " : "", STR_ARG(about))));
   strs_push(a, &w->m.tags, STR(MEMFILE_TAG));

@@ -100,7 +100,6 @@ static enum status refuse_suspect(struct op_call *call, struct str why) {
 
 static enum status prepare(struct applying *p, struct mirror_block *b) {
   struct op_call *call = p->call;
-  const struct caller *c = &call->caller;
   struct edit e = {.block = b};
   int section = MIRROR_SECTION_NONE;
   struct memory *m = &e.write.m;
@@ -108,12 +107,7 @@ static enum status prepare(struct applying *p, struct mirror_block *b) {
   m->headline = headline_derive(call->arena, b->text);
   if (str_empty(m->headline))
     m->headline = STR_NONE;
-  m->team = c->team;
-  m->project = c->project;
-  m->source = c->source;
-  m->session = c->session;
-  m->trust = c->trust;
-  m->weight = 1;
+  call_set_author(call, m);
   if (b->fate == MIRROR_EDIT && known_by_id(p, b->id, &e.write.supersedes, &section)) {
     e.write.reason = reason_edited;
     e.write.inherit_pin = e.write.inherit_skill = e.write.inherit_key = true;

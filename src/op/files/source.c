@@ -15,7 +15,6 @@
 
 #include "base/id.h"
 #include "base/os/fs.h"
-#include "base/utf8.h"
 #include "core/files/pieces.h"
 #include "core/secrets/redact.h"
 #include "file/place.h"
@@ -66,11 +65,6 @@ static bool is_below(struct str path, struct str folder) {
   return path.n > folder.n + 1 && str_starts(path, folder) && path.p[folder.n] == '/';
 }
 
-static enum status refuse_missing(struct op_call *call, struct str dir) {
-  error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
-  return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
-}
-
 /* Opens the folder: access() does not see what a sandbox forbids. */
 static enum status check_open(struct op_call *call, const char *path) {
   int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -84,21 +78,8 @@ static enum status check_open(struct op_call *call, const char *path) {
 }
 
 static enum status find_folder(struct op_call *call, struct str *ret_path) {
-  struct str dir = json_str(call->args, "dir");
-  char real[PATH_MAX];
-  struct stat st;
-  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0)
-    return refuse_missing(call, dir);
-  if (!S_ISDIR(st.st_mode)) {
-    error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
-    return error_fix(call->err, "name the folder that it is in");
-  }
-  if (utf8_check(str_from(real)) != strlen(real)) {
-    error_set(call->err, STATUS_USAGE, "the path of this folder is not UTF-8");
-    return error_fix(call->err, "rename it, or the folders above it");
-  }
-  *ret_path = arena_dup(call->arena, str_from(real));
-  return check_open(call, real);
+  TRY(call_folder(call, ret_path));
+  return check_open(call, ret_path->p);
 }
 
 static enum status load_roots(struct op_call *call, struct source_roots *ret_roots) {
@@ -123,17 +104,11 @@ static enum status find_root(struct op_call *call, const struct source_roots *ro
 
 /* ---- stored groups ---- */
 
-static int by_group_path(const void *x, const void *y) {
-  return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
-}
-
 static enum status load_groups(struct source *x) {
   struct op_call *call = x->call;
   x->groups = (struct document_groups){0};
   TRY(documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SOURCES, call->arena,
                        &x->groups, call->err));
-  if (x->groups.n)
-    qsort(x->groups.v, x->groups.n, sizeof(*x->groups.v), by_group_path);
   x->exists = arena_array(call->arena, bool, x->groups.n + 1);
   return STATUS_OK;
 }
@@ -166,30 +141,22 @@ static enum status interrupted(struct op_call *call) {
 
 /* ---- first pass: hashes ---- */
 
-static enum status hash_file(struct source *x, struct arena *scratch, struct source_file *f) {
-  struct op_call *call = x->call;
-  struct str text;
+static void hash_file(struct source *x, struct arena *scratch, struct source_file *f) {
   int64_t unreadable = x->counts.unreadable;
   const struct document_group *old = f->old;
   f->fresh = !old || !has_our_rules(old->hash) || old->size != f->file->size || old->changed_at != f->file->changed_at;
   if (!f->fresh) {
     f->hash = content_of(old->hash);
-    return STATUS_OK;
+    return;
   }
-  TRY(walk_read(x->root.p, f->file, scratch, &text, &x->counts, call->err));
+  struct str text = walk_read(x->root.p, f->file, scratch, &x->counts);
   if (text.p) {
-    f->hash = hash_of(call->arena, text);
+    f->hash = hash_of(x->call->arena, text);
     x->read++;
   } else if (old && x->counts.unreadable > unreadable) {
     f->hash = content_of(old->hash); /* keep the stored text while the file is unreadable */
     f->fresh = false;
   }
-  return STATUS_OK;
-}
-
-static struct document_group *group_of(struct source *x, struct str path) {
-  struct document_group key = {.path = path};
-  return x->groups.n ? bsearch(&key, x->groups.v, x->groups.n, sizeof(key), by_group_path) : NULL;
 }
 
 static enum status read_hashes(struct source *x) {
@@ -208,8 +175,8 @@ static enum status read_hashes(struct source *x) {
       x->counts.unreadable++;
       continue;
     }
-    f.old = group_of(x, f.path);
-    TRY(hash_file(x, scratch, &f));
+    f.old = document_group_find(&x->groups, f.path);
+    hash_file(x, scratch, &f);
     if (f.hash.p && f.old)
       x->exists[f.old - x->groups.v] = true;
     if (f.hash.p)
@@ -342,7 +309,7 @@ static enum status write_file(struct source *x, struct batch *b, const struct so
     return STATUS_OK;
   c.group.changed_at = f->file->changed_at < call->now - RACY_MS ? f->file->changed_at : 0;
   if (!f->copy) {
-    TRY(walk_read(x->root.p, f->file, b->a, &text, &x->counts, call->err));
+    text = walk_read(x->root.p, f->file, b->a, &x->counts);
     if (!text.p)
       return STATUS_OK;
     want = hash_of(call->arena, text); /* the file may have changed since the first pass */
@@ -375,11 +342,9 @@ static enum status write_files(struct source *x) {
 /* ---- copies whose owner was deleted ---- */
 
 static enum status make_owner(struct source *x, struct batch *b, const struct document_group *g) {
-  struct op_call *call = x->call;
   struct walk_file file = {.path = str_slice(g->path, 1, g->path.n)};
   struct walk_counts ignored = {0};
-  struct str text;
-  TRY(walk_read("", &file, b->a, &text, &ignored, call->err));
+  struct str text = walk_read("", &file, b->a, &ignored);
   if (!text.p || !str_eq(hash_of(b->a, text), content_of(g->hash))) {
     strs_push(b->a, &b->removed, g->path); /* the next refresh of its folder reads it */
     return flush_if_full(x, b);
@@ -534,12 +499,14 @@ enum status op_source_refresh(struct op_call *call) {
     struct str root = roots.v[i].path;
     if (only.p && !str_eq(only, root))
       continue;
-    if (is_readable(call, root))
+    if (is_readable(call, root)) {
       TRY(index_folder(call, root, arr));
-    else if (only.p)
-      return refuse_missing(call, root);
-    else
+    } else if (only.p) {
+      error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(root));
+      return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
+    } else {
       put_missing(call, root, arr);
+    }
   }
   return corpus_embed(call);
 }

@@ -36,12 +36,7 @@ static void lines_of(struct op_call *call, struct strs *ret_lines) {
 static void add_write(struct op_call *call, struct pending *list, struct str name, struct str type, struct str text) {
   struct write w = {.exact = true};
   graph_draft(call->arena, name, type, text, &w.m);
-  w.m.team = call->caller.team;
-  w.m.project = call->caller.project;
-  w.m.source = call->caller.source;
-  w.m.session = call->caller.session;
-  w.m.trust = call->caller.trust;
-  w.m.weight = 1.0;
+  call_set_author(call, &w.m);
   if (!w.m.headline.n) /* a name without letters gives no headline */
     w.m.headline = STR("Entity of the knowledge graph");
   list_push(call->arena, list, w);

@@ -2,8 +2,11 @@
 #include "op/run/common.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
 
 #include "base/id.h"
+#include "base/utf8.h"
 #include "core/trust/suspect.h"
 #include "store/db/place.h"
 
@@ -23,6 +26,15 @@ struct txn call_author(const struct op_call *call) {
                       .session = call->caller.session,
                       .op = call->op->name,
                       .now = call->now};
+}
+
+void call_set_author(const struct op_call *call, struct memory *m) {
+  m->team = call->caller.team;
+  m->project = call->caller.project;
+  m->source = call->caller.source;
+  m->session = call->caller.session;
+  m->trust = call->caller.trust;
+  m->weight = 1;
 }
 
 /* Checks hooks.expect: the memory has not changed since the caller read it. */
@@ -148,6 +160,27 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
   int rank = !by_priority || str_is(m->priority, "high") ? 0 : str_is(m->priority, "medium") ? 1 : 2;
   json_put(call->doc, call->result, "next_cursor",
            arena_printf(call->arena, "%d.%lld.%lld", rank, (long long)m->created_at, (long long)m->id));
+}
+
+enum status call_folder(struct op_call *call, struct str *ret_path) {
+  struct str dir = json_str(call->args, "dir");
+  char real[PATH_MAX];
+  struct stat st;
+  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0) {
+    error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
+    return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
+  }
+  if (!S_ISDIR(st.st_mode)) {
+    error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
+    return error_fix(call->err, "name the folder that it is in");
+  }
+  struct str path = arena_dup(call->arena, str_from(real));
+  if (utf8_check(path) != path.n) {
+    error_set(call->err, STATUS_USAGE, "the path of this folder is not UTF-8 and cannot be stored");
+    return error_fix(call->err, "rename it, or the folder above it whose name is in another encoding");
+  }
+  *ret_path = path;
+  return STATUS_OK;
 }
 
 enum status call_refuse_store_path(struct op_call *call, struct str path) {

@@ -11,6 +11,8 @@ enum { SNIPPET_BYTES = 400 };
 struct scope call_scope(const struct op_call *call);
 /* Author of transactions and read events. */
 struct txn call_author(const struct op_call *call);
+/* Sets the fields of a new memory that come from the caller (team, project, source, session, trust), and its weight. */
+void call_set_author(const struct op_call *call, struct memory *m);
 NODISCARD enum status call_begin(struct op_call *call, struct txn *ret_txn);
 /* Commits and adds the transaction id to the result. */
 NODISCARD enum status call_commit(struct op_call *call, struct txn *txn);
@@ -32,6 +34,8 @@ NODISCARD enum status call_cursor(struct op_call *call, struct position *ret_pos
 /* The list was queried for limit + 1 memories: drops the extra one and adds next_cursor to the result. */
 void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool by_priority);
 
+/* Absolute path of the existing folder that the argument `dir` names. */
+NODISCARD enum status call_folder(struct op_call *call, struct str *ret_path);
 /* Refuses the path of the store or of one of its side files: writing there would destroy it, and even reading it would
  * drop this process's POSIX locks. */
 NODISCARD enum status call_refuse_store_path(struct op_call *call, struct str path);

@@ -169,11 +169,6 @@ const struct strs *vault_values_versioned(struct engine *engine, struct str team
   return &t->values;
 }
 
-const struct strs *vault_values_current(struct engine *engine, struct str team) {
-  uint64_t version;
-  return vault_values_versioned(engine, team, false, &version);
-}
-
 /* ---- doctor ---- */
 
 static struct str list_damaged(const struct vault_entries *list, struct str team, const struct master_key *key,

@@ -5,11 +5,10 @@
 
 #include "op/op.h"
 
-/* Current values; empty if the team has no secrets or no key is available. The engine's lock must be held; valid until
- * the engine's next call. Never fails: values that cannot be decrypted are skipped, and doctor reports them. */
-const struct strs *vault_values_current(struct engine *engine, struct str team);
-/* Also returns a version, unique to this list, as a cache key for data derived from it. With `may_be_recent`, a store
- * on a server is not queried if it was within the last second and this process has not written since. */
+/* Values; empty if the team has no secrets or no key is available. The engine's lock must be held; valid until the
+ * engine's next call. Never fails: values that cannot be decrypted are skipped, and doctor reports them. The version is
+ * unique to this list: a cache key for data derived from it. With `may_be_recent`, a store on a server is not queried
+ * if it was within the last second and this process has not written since. */
 const struct strs *vault_values_versioned(struct engine *engine, struct str team, bool may_be_recent,
                                           uint64_t *ret_version);
 

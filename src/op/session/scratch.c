@@ -15,9 +15,9 @@ static enum status check_key(struct op_call *call, struct str *ret_key) {
 }
 
 static enum status check_room(struct op_call *call, const struct session *session, struct str key, struct str value) {
-  int64_t count, length;
-  TRY(scratch_size(call->engine->store, session, key, &count, &length, call->err));
-  if (count < VALUES_MAX && length + (int64_t)value.n <= VALUES_MAX_BYTES)
+  int64_t count, bytes;
+  TRY(scratch_size(call->engine->store, session, key, &count, &bytes, call->err));
+  if (count < VALUES_MAX && bytes + (int64_t)value.n <= VALUES_MAX_BYTES)
     return STATUS_OK;
   error_set(call->err, STATUS_TOO_LARGE, "a session can hold %d scratch values of %d bytes in total", (int)VALUES_MAX,
             (int)VALUES_MAX_BYTES);

@@ -53,16 +53,11 @@ static enum status draft(struct task_sync *s, struct task_pair *p) {
   struct write *w = &p->w;
   struct memory *m = &w->m;
   *w = (struct write){.keep_both = true};
-  *m = (struct memory){.team = call->caller.team,
-                       .project = call->caller.project,
-                       .source = call->caller.source,
-                       .session = call->caller.session,
-                       .trust = call->caller.trust,
-                       .kind = str_from(kind_names[KIND_TASK]),
+  *m = (struct memory){.kind = str_from(kind_names[KIND_TASK]),
                        .type = str_from(type_of_kind(KIND_TASK)->name),
-                       .weight = 1,
                        .body = p->now.description,
                        .acceptance = p->now.acceptance};
+  call_set_author(call, m);
   if (p->stored) {
     m->claimed_by = p->stored->m.claimed_by;
     m->claimed_at = p->stored->m.claimed_at;

@@ -201,20 +201,13 @@ static void name_blockers(struct task_sync *s, struct task_pair *p) {
 
 /* ---- decisions ---- */
 
-static bool same_list(const struct strs *x, const struct strs *y) {
-  for (size_t i = 0; i < x->n; i++)
-    if (!strs_has(y, x->v[i]))
-      return false;
-  return x->n == y->n;
-}
-
 static void decide_both(struct task_sync *s, struct task_pair *p) {
   struct arena *a = s->call->arena;
   const struct task_entry *st = &p->stored->entry;
   struct str id = p->now.id;
   p->now = task_entry_merge(a, p->base, p->file, st, &p->conflicts);
   p->now.id = id;
-  p->rewrite = !str_eq(p->now.description, st->description) || !same_list(&p->now.acceptance, &st->acceptance);
+  p->rewrite = !str_eq(p->now.description, st->description) || !strs_same(&p->now.acceptance, &st->acceptance);
   p->action = task_entry_same(&p->now, st) ? PAIR_SAME : PAIR_CHANGE;
 }
 

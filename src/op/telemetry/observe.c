@@ -13,6 +13,14 @@ enum { LOW_SPACE_BYTES = 64 << 20, LARGE_LOG_BYTES = 512 << 20 };
 
 static double ms_of(int64_t us) { return (double)us / 1000.0; }
 
+static void put_totals(struct op_call *call, yyjson_mut_val *v, const struct telemetry_totals *all) {
+  json_put_num(call->doc, v, "uptime_s", json_round((double)all->uptime_us / 1e6, 1));
+  json_put_int(call->doc, v, "calls", all->calls);
+  json_put_int(call->doc, v, "errors", all->errors);
+  json_put_int(call->doc, v, "slow", all->slow);
+  json_put_int(call->doc, v, "log_dropped", all->dropped);
+}
+
 /* ---- health ---- */
 
 static void put_server(struct op_call *call) {
@@ -23,11 +31,7 @@ static void put_server(struct op_call *call) {
   json_put_int(call->doc, v, "pid", getpid());
   if (!call->engine->telemetry)
     return;
-  json_put_num(call->doc, v, "uptime_s", json_round((double)all.uptime_us / 1e6, 1));
-  json_put_int(call->doc, v, "calls", all.calls);
-  json_put_int(call->doc, v, "errors", all.errors);
-  json_put_int(call->doc, v, "slow", all.slow);
-  json_put_int(call->doc, v, "log_dropped", all.dropped);
+  put_totals(call, v, &all);
   json_put_opt(call->doc, v, "log_file", all.log);
   json_put_opt(call->doc, v, "sandbox", str_from(telemetry_sandbox(call->engine->telemetry)));
 }
@@ -114,11 +118,7 @@ static void put_process(struct op_call *call) {
   telemetry_list(call->engine->telemetry, call->arena, &tools);
   yyjson_mut_val *v = json_put_obj(call->doc, call->result, "process");
   json_put_int(call->doc, v, "pid", getpid());
-  json_put_num(call->doc, v, "uptime_s", json_round((double)all.uptime_us / 1e6, 1));
-  json_put_int(call->doc, v, "calls", all.calls);
-  json_put_int(call->doc, v, "errors", all.errors);
-  json_put_int(call->doc, v, "slow", all.slow);
-  json_put_int(call->doc, v, "log_dropped", all.dropped);
+  put_totals(call, v, &all);
   yyjson_mut_val *arr = json_put_arr(call->doc, v, "tools");
   for (size_t i = 0; i < tools.n; i++) {
     const struct telemetry_tool *t = &tools.v[i];

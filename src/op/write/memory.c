@@ -1,4 +1,4 @@
-/* memory.c: remember, capture, get, list. */
+/* memory.c: remember, capture, get, list, and completion of ids. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -199,59 +199,24 @@ enum status op_remember(struct op_call *call) {
 
 /* ---- capture ---- */
 
-static void draft_from_piece(struct op_call *call, const struct piece *p, struct write *w) {
+static void draft_from_piece(struct op_call *call, const struct capture_piece *p, struct write *w) {
   w->m = (struct memory){.kind = STR(""),
                          .type = str_from(p->type_cue),
                          .severity = p->blocker ? STR("blocker") : STR_NONE,
                          .headline = p->headline,
                          .body = p->body,
-                         .team = call->caller.team,
-                         .project = call->caller.project,
-                         .source = call->caller.source,
-                         .session = call->caller.session,
-                         .trust = args_trust(call, call->args),
-                         .weight = 1.0,
                          .auto_captured = 1};
+  call_set_author(call, &w->m);
+  w->m.trust = args_trust(call, call->args);
   const struct mem_type *t = type_find(w->m.type);
   if (!t || t->kind != KIND_RULE)
     w->m.severity = STR_NONE;
   json_strs(call->arena, call->args, "tags", &w->m.tags);
 }
 
-struct captured {
-  struct write w;
-  struct error err;
-};
-
-static enum status capture_one(struct op_call *call, struct txn *txn, struct captured *c, int64_t counts[3],
-                               int64_t *refused, yyjson_mut_val *list) {
-  struct error *outer = call->err;
-  call->err = &c->err;
-  if (c->err.code == STATUS_OK)
-    c->err.code = write_try(call, txn, &c->w);
-  call->err = outer;
-  enum status s = c->err.code;
-  if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_SECRET && s != STATUS_DUPLICATE && s != STATUS_CONFLICT) {
-    *call->err = c->err;
-    return s;
-  }
-  if (s != STATUS_OK) {
-    (*refused)++;
-    yyjson_mut_val *v = op_error_json(call->doc, &c->err);
-    json_put(call->doc, v, "headline", c->w.m.headline);
-    if (!str_empty(c->w.m.kind))
-      json_put(call->doc, v, "kind", c->w.m.kind);
-    yyjson_mut_arr_append(list, v);
-    return STATUS_OK;
-  }
-  counts[c->w.action]++;
-  write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &c->w);
-  return STATUS_OK;
-}
-
 enum status op_capture(struct op_call *call) {
   struct str text = json_str(call->args, "text");
-  struct pieces pieces = {0};
+  struct capture_pieces pieces = {0};
   size_t dropped = 0;
   capture_split(call->arena, text, &pieces, &dropped);
   if (pieces.n == 0) {
@@ -259,31 +224,11 @@ enum status op_capture(struct op_call *call) {
     error_step(call->err, "atomic");
     return error_fix(call->err, "store it as it is with 'cairn remember'");
   }
-  struct captured *items = arena_array(call->arena, struct captured, pieces.n);
-  struct error *outer = call->err;
-  const struct write *last = NULL;
-  for (size_t i = 0; i < pieces.n; i++) {
-    draft_from_piece(call, &pieces.v[i], &items[i].w);
-    items[i].w.after = last;
-    call->err = &items[i].err;
-    items[i].err.code = write_prepare(call, &items[i].w);
-    if (items[i].err.code == STATUS_OK)
-      last = &items[i].w;
-    progress(call, "capture", (int64_t)i + 1, (int64_t)pieces.n);
-  }
-  call->err = outer;
-  struct txn txn;
-  int64_t counts[3] = {0}, refused = 0;
-  TRY(call_begin(call, &txn));
-  yyjson_mut_val *list = yyjson_mut_arr(call->doc);
+  struct drafts list = {.v = arena_array(call->arena, struct draft, pieces.n), .n = pieces.n};
   for (size_t i = 0; i < pieces.n; i++)
-    TRY(capture_one(call, &txn, &items[i], counts, &refused, list));
-  json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
-  json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
-  json_put_int(call->doc, call->result, "refused", refused);
+    draft_from_piece(call, &pieces.v[i], &list.v[i].w);
   json_put_int(call->doc, call->result, "dropped", (int64_t)dropped);
-  yyjson_mut_obj_add_val(call->doc, call->result, "memories", list);
-  return call_commit(call, &txn);
+  return write_drafts(call, &list, "capture");
 }
 
 /* ---- get ---- */
@@ -368,3 +313,27 @@ enum status op_list(struct op_call *call) {
   json_put_int(call->doc, call->result, "offset", f.offset);
   return STATUS_OK;
 }
+
+/* ---- completion of ids ---- */
+
+static enum status complete(struct op_call *call) {
+  struct scope scope = call_scope(call);
+  struct memory_ids ids = {0};
+  int64_t limit;
+  TRY(call_int(call, "limit", 100, 1, 1000, &limit));
+  TRY(memory_ids(call->engine->store, &scope, json_str(call->args, "prefix"), limit + 1, call->arena, &ids, call->err));
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "ids");
+  for (size_t i = 0; i < ids.n && (int64_t)i < limit; i++)
+    yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
+  json_put_bool(call->doc, call->result, "more", (int64_t)ids.n > limit);
+  return STATUS_OK;
+}
+
+static const struct param complete_params[] = {
+    {"prefix", PARAM_TEXT, PARAM_REQUIRED | PARAM_NOISE, NULL, NULL, NULL, "beginning of an id"},
+    {"limit", PARAM_INT, 0, NULL, NULL, NULL, "maximum number of ids"},
+    {0},
+};
+
+/* Named "list" because it needs the same rights as that operation. */
+const struct op complete_ids = {.name = "list", .params = complete_params, .run = complete};

@@ -65,6 +65,17 @@ static enum status undo_insert(struct undo *u, const struct event *e) {
   return memory_change(&u->txn, u->call->arena, &m, &now, "memory:forget", u->call->err);
 }
 
+/* The memory, and what the event changed. A memory that is gone is counted. */
+static enum status load_change(struct undo *u, const struct event *e, struct memory *ret_memory, bool *ret_found,
+                               yyjson_val **ret_before, yyjson_val **ret_after) {
+  TRY(load(u, e->uid, ret_memory, ret_found));
+  u->missing += !*ret_found;
+  if (!*ret_found)
+    return STATUS_OK;
+  TRY(read_json(u, e->before, ret_before));
+  return read_json(u, e->after, ret_after);
+}
+
 /* Reading or touching a memory is not a conflict. */
 static bool is_access_field(const struct field *f) {
   struct str name = str_from(f->name);
@@ -75,13 +86,9 @@ static enum status undo_update(struct undo *u, const struct event *e) {
   struct memory m, expected, now;
   bool found;
   yyjson_val *before, *after;
-  TRY(load(u, e->uid, &m, &found));
-  if (!found) {
-    u->missing++;
+  TRY(load_change(u, e, &m, &found, &before, &after));
+  if (!found)
     return STATUS_OK;
-  }
-  TRY(read_json(u, e->before, &before));
-  TRY(read_json(u, e->after, &after));
   if (!before)
     return STATUS_OK;
   expected = now = m;
@@ -173,13 +180,9 @@ static enum status undo_notes(struct undo *u, const struct event *e) {
   bool found;
   yyjson_val *before, *after;
   struct notes was = {0}, expected = {0}, now = {0};
-  TRY(load(u, e->uid, &m, &found));
-  if (!found) {
-    u->missing++;
+  TRY(load_change(u, e, &m, &found, &before, &after));
+  if (!found)
     return STATUS_OK;
-  }
-  TRY(read_json(u, e->before, &before));
-  TRY(read_json(u, e->after, &after));
   TRY(notes_load(u->txn.store, u->call->arena, &m, &was, u->call->err));
   notes_get(u->call->arena, before, &now);
   notes_get(u->call->arena, after, &expected);

@@ -485,3 +485,62 @@ enum status write_run(struct op_call *call, struct write *w) {
   TRY(call_put_hash(call));
   return txn_commit(&txn, call->err);
 }
+
+/* ---- batches ---- */
+
+static bool is_refusal(enum status s) {
+  return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||
+         s == STATUS_USAGE || s == STATUS_NOT_FOUND;
+}
+
+static enum status write_draft(struct op_call *call, struct txn *txn, struct draft *d, int64_t counts[3],
+                               yyjson_mut_val *list) {
+  struct error *outer = call->err;
+  call->err = &d->err;
+  if (d->err.code == STATUS_OK)
+    d->err.code = write_try(call, txn, &d->w);
+  call->err = outer;
+  if (d->err.code == STATUS_OK) {
+    counts[d->w.action]++;
+    write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &d->w);
+    return STATUS_OK;
+  }
+  if (!is_refusal(d->err.code)) {
+    *call->err = d->err;
+    return d->err.code;
+  }
+  yyjson_mut_val *v = op_error_json(call->doc, &d->err);
+  json_put_opt(call->doc, v, "headline", d->w.m.headline);
+  if (!str_empty(d->w.m.kind))
+    json_put(call->doc, v, "kind", d->w.m.kind);
+  yyjson_mut_arr_append(list, v);
+  return STATUS_OK;
+}
+
+enum status write_drafts(struct op_call *call, struct drafts *list, const char *what) {
+  struct error *outer = call->err;
+  const struct write *last = NULL;
+  for (size_t i = 0; i < list->n; i++) {
+    struct draft *d = &list->v[i];
+    d->w.after = last;
+    call->err = &d->err;
+    d->err.code = write_prepare(call, &d->w);
+    if (d->err.code == STATUS_OK)
+      last = &d->w;
+    progress(call, what, (int64_t)i + 1, (int64_t)list->n);
+  }
+  call->err = outer;
+  struct txn txn;
+  int64_t counts[3] = {0};
+  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
+  if (list->n)
+    TRY(call_begin(call, &txn));
+  for (size_t i = 0; i < list->n; i++)
+    TRY(write_draft(call, &txn, &list->v[i], counts, arr));
+  int64_t stored = counts[WRITE_STORED] + counts[WRITE_SUPERSEDED], skipped = counts[WRITE_SKIPPED];
+  json_put_int(call->doc, call->result, "stored", stored);
+  json_put_int(call->doc, call->result, "skipped", skipped);
+  json_put_int(call->doc, call->result, "refused", (int64_t)list->n - stored - skipped);
+  yyjson_mut_obj_add_val(call->doc, call->result, "memories", arr);
+  return list->n ? call_commit(call, &txn) : STATUS_OK;
+}

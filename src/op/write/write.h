@@ -62,3 +62,16 @@ const struct embedding *write_duplicate_embedding(const struct write *w, const i
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
 /* Prepare, begin, commit; the result goes into call->result. */
 NODISCARD enum status write_run(struct op_call *call, struct write *w);
+
+/* A write of a batch. */
+struct draft {
+  struct write w;
+  struct error err; /* code STATUS_OK if it can be written */
+};
+struct drafts {
+  struct draft *v;
+  size_t n, cap;
+};
+/* Writes them through the gate in one transaction; refused ones are listed with the reason. The result gets `stored`,
+ * `skipped`, `refused` and `memories`. `what` names the work for progress reports. */
+NODISCARD enum status write_drafts(struct op_call *call, struct drafts *list, const char *what);

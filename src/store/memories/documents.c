@@ -489,6 +489,15 @@ enum status documents_groups(struct store *st, struct str team, struct str proje
   return rows_end(&r);
 }
 
+static int by_path(const void *x, const void *y) {
+  return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
+}
+
+const struct document_group *document_group_find(const struct document_groups *groups, struct str path) {
+  struct document_group key = {.path = path};
+  return groups->n ? bsearch(&key, groups->v, groups->n, sizeof(key), by_path) : NULL;
+}
+
 /* ---- places ---- */
 
 static enum status some_places(struct store *st, struct str team, const int64_t *ids, size_t n, struct arena *a,

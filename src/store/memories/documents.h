@@ -56,6 +56,8 @@ NODISCARD enum status documents_remove(struct txn *txn, struct arena *a, enum co
 /* The groups of a project, by path. */
 NODISCARD enum status documents_groups(struct store *st, struct str team, struct str project, enum corpus corpus,
                                        struct arena *a, struct document_groups *ret_groups, struct error *err);
+/* The group with that path; NULL if there is none. */
+const struct document_group *document_group_find(const struct document_groups *groups, struct str path);
 
 /* Location of a document; corpus is CORPUS_MEMORY if the row is a memory. */
 struct document_place {

@@ -39,6 +39,16 @@ struct graph_edges {
   struct graph_edge *v;
   size_t n, cap;
 };
+/* A row of src, dst, at, from, to, types, untrusted. */
+static inline struct graph_edge graph_edge_row(const struct rows *r, struct arena *a) {
+  return (struct graph_edge){.src = rows_int(r, 0),
+                             .dst = rows_int(r, 1),
+                             .at = rows_int(r, 2),
+                             .from = rows_dup(r, 3, a),
+                             .to = rows_dup(r, 4, a),
+                             .types = rows_dup(r, 5, a),
+                             .untrusted = rows_int(r, 6) != 0};
+}
 /* Relations from or to an entity. Superseded and forgotten memories still carry relations of their entity. */
 NODISCARD enum status graph_relations(struct store *st, const struct scope *scope, struct str name, struct arena *a,
                                       struct graph_edges *ret_edges, struct error *err);

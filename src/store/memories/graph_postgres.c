@@ -38,16 +38,8 @@ static enum status collect_edges(struct store *st, const struct sql *q, struct a
                                  struct error *err) {
   struct rows r;
   db_query_sql(st->db, &r, err, q);
-  while (rows_next(&r)) {
-    struct graph_edge e = {.src = rows_int(&r, 0),
-                           .dst = rows_int(&r, 1),
-                           .at = rows_int(&r, 2),
-                           .from = rows_dup(&r, 3, a),
-                           .to = rows_dup(&r, 4, a),
-                           .types = rows_dup(&r, 5, a),
-                           .untrusted = rows_int(&r, 6) != 0};
-    list_push(a, ret_edges, e);
-  }
+  while (rows_next(&r))
+    list_push(a, ret_edges, graph_edge_row(&r, a));
   return rows_end(&r);
 }
 

@@ -75,11 +75,16 @@ static enum status find_one(struct store *st, struct arena *a, const struct sql 
   return STATUS_OK;
 }
 
-enum status memory_by_id(struct store *st, struct str team, int64_t id, struct arena *a, struct memory *ret_memory,
-                         bool *ret_found, struct error *err) {
+static struct sql select_in_team(struct arena *a, struct str team) {
   struct sql q = memory_select(a);
   sql_add(&q, "m.team = ");
   sql_text(&q, team);
+  return q;
+}
+
+enum status memory_by_id(struct store *st, struct str team, int64_t id, struct arena *a, struct memory *ret_memory,
+                         bool *ret_found, struct error *err) {
+  struct sql q = select_in_team(a, team);
   sql_add(&q, " AND m.id = ");
   sql_int(&q, id);
   return find_one(st, a, &q, ret_memory, ret_found, err);
@@ -87,9 +92,7 @@ enum status memory_by_id(struct store *st, struct str team, int64_t id, struct a
 
 enum status memory_by_uid(struct store *st, struct str team, struct str uid, struct arena *a, struct memory *ret_memory,
                           bool *ret_found, struct error *err) {
-  struct sql q = memory_select(a);
-  sql_add(&q, "m.team = ");
-  sql_text(&q, team);
+  struct sql q = select_in_team(a, team);
   sql_add(&q, " AND m.uid = ");
   sql_text(&q, uid);
   return find_one(st, a, &q, ret_memory, ret_found, err);
@@ -97,9 +100,7 @@ enum status memory_by_uid(struct store *st, struct str team, struct str uid, str
 
 enum status memory_by_key(struct store *st, struct str team, struct str project, struct str key, struct arena *a,
                           struct memory *ret_memory, bool *ret_found, struct error *err) {
-  struct sql q = memory_select(a);
-  sql_add(&q, "m.team = ");
-  sql_text(&q, team);
+  struct sql q = select_in_team(a, team);
   sql_add(&q, " AND m.project = ");
   sql_text(&q, project);
   sql_add(&q, " AND m.state = 'active' AND m.key = ");
@@ -109,9 +110,7 @@ enum status memory_by_key(struct store *st, struct str team, struct str project,
 
 enum status memory_by_skill(struct store *st, struct str team, struct str name, struct arena *a,
                             struct memory *ret_memory, bool *ret_found, struct error *err) {
-  struct sql q = memory_select(a);
-  sql_add(&q, "m.team = ");
-  sql_text(&q, team);
+  struct sql q = select_in_team(a, team);
   sql_add(&q, " AND m.state = 'active' AND m.skill_name = ");
   sql_text(&q, name);
   return find_one(st, a, &q, ret_memory, ret_found, err);
@@ -119,9 +118,7 @@ enum status memory_by_skill(struct store *st, struct str team, struct str name, 
 
 static enum status any_by_key(struct store *st, const struct scope *scope, struct str key, struct arena *a,
                               struct memory *ret_memory, bool *ret_found, struct error *err) {
-  struct sql q = memory_select(a);
-  sql_add(&q, "m.team = ");
-  sql_text(&q, scope->team);
+  struct sql q = select_in_team(a, scope->team);
   sql_add(&q, " AND m.key = ");
   sql_text(&q, key);
   if (!scope->all_projects) {
@@ -278,10 +275,8 @@ static void add_ids(struct sql *q, struct memory *const *list, size_t n) {
 
 static enum status load_some(struct store *st, struct str team, struct arena *a, struct memory *const *list, size_t n,
                              bool *ret_found, struct error *err) {
-  struct sql q = memory_select(a);
+  struct sql q = select_in_team(a, team);
   struct memories rows = {0};
-  sql_add(&q, "m.team = ");
-  sql_text(&q, team);
   sql_add(&q, " AND m.id IN ");
   add_ids(&q, list, n);
   TRY(memory_collect(st, &q, a, &rows, err));

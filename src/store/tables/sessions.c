@@ -266,16 +266,19 @@ enum status scratch_list(struct store *st, const struct session *s, struct arena
   return rows_end(&r);
 }
 
+/* SQLite has no octet_length(), PostgreSQL no cast of text to BLOB. */
+#define SIZE(bytes)                                                                                                    \
+  "SELECT count(*), coalesce(sum(" bytes "), 0) FROM scratch WHERE team = ?1 AND session = ?2 AND key <> ?3"
+
 enum status scratch_size(struct store *st, const struct session *s, struct str key, int64_t *ret_count,
-                         int64_t *ret_length, struct error *err) {
+                         int64_t *ret_bytes, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
-           "SELECT count(*), coalesce(sum(length(value)), 0) FROM scratch"
-           " WHERE team = ?1 AND session = ?2 AND key <> ?3",
-           "sss", s->team, s->handle, key);
+           db_engine(st->db) == DB_SQLITE ? SIZE("length(CAST(value AS BLOB))") : SIZE("octet_length(value)"), "sss",
+           s->team, s->handle, key);
   bool found = rows_next(&r);
   *ret_count = found ? rows_int(&r, 0) : 0;
-  *ret_length = found ? rows_int(&r, 1) : 0;
+  *ret_bytes = found ? rows_int(&r, 1) : 0;
   return rows_end(&r);
 }
 

@@ -104,9 +104,9 @@ NODISCARD enum status scratch_get(struct store *st, const struct session *s, str
                                   struct str *ret_value, struct error *err);
 NODISCARD enum status scratch_list(struct store *st, const struct session *s, struct arena *a,
                                    struct scratches *ret_list, struct error *err);
-/* Number and total characters of the session's values, except `key`. */
+/* Number and total bytes of the session's values, except `key`. */
 NODISCARD enum status scratch_size(struct store *st, const struct session *s, struct str key, int64_t *ret_count,
-                                   int64_t *ret_length, struct error *err);
+                                   int64_t *ret_bytes, struct error *err);
 
 /* ---- checkpoints ---- */
 

@@ -121,22 +121,6 @@ enum status postgres_vec_remove(struct txn *txn, int64_t memory_id, struct error
                  "is", memory_id, txn->team);
 }
 
-enum status postgres_vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err) {
-  struct db *db = txn->store->db;
-  enum status s = db_exec(db, err,
-                          "DELETE FROM vec WHERE team = ?1 AND model = ?2 AND chunk_id IN (SELECT s.chunk_id FROM vec s"
-                          " WHERE s.team = ?1 AND s.model = ?2 ORDER BY s.chunk_id LIMIT ?3)",
-                          "ssi", team, model, (int64_t)DROPPED_AT_ONCE);
-  if (s != STATUS_OK)
-    return s;
-  bool more = db_changes(db) == DROPPED_AT_ONCE;
-  if (!more)
-    s = db_exec(db, err, "DELETE FROM vec_count WHERE team = ?1 AND model = ?2", "ss", team, model);
-  if (s == STATUS_OK)
-    *ret_more = more;
-  return s;
-}
-
 /* First model of team ?1 that is not an index. */
 #define UNOWNED                                                                                                        \
   "SELECT c.model FROM vec_count c WHERE c.team = ?1 AND NOT EXISTS"                                                   \

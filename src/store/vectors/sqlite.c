@@ -223,30 +223,6 @@ enum status sqlite_vec_remove(struct txn *txn, int64_t memory_id, struct error *
   }
 }
 
-enum status sqlite_vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err) {
-  enum { BLOCKS = 4 };
-  struct db *db = txn->store->db;
-  for (int i = 0; i < BLOCKS; i++) {
-    int64_t block;
-    bool found;
-    enum status s =
-        db_int(db, &block, &found, err, "SELECT id FROM vec_block WHERE team = ?1 AND model = ?2 ORDER BY id LIMIT 1",
-               "ss", team, model);
-    if (s == STATUS_OK && found)
-      s = db_exec(db, err, "DELETE FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023", "i", block);
-    if (s == STATUS_OK && found) /* cascades to the head, and to the centre with the last block */
-      s = db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1 AND team = ?2", "is", block, team);
-    if (s != STATUS_OK)
-      return s;
-    if (!found) {
-      *ret_more = false;
-      return STATUS_OK;
-    }
-  }
-  *ret_more = true;
-  return STATUS_OK;
-}
-
 /* ---- read ---- */
 
 static enum status fetch_stored(struct store *st, const struct vec_model *m, int64_t chunk_id, int8_t *ret_vector,

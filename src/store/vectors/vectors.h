@@ -29,9 +29,6 @@ NODISCARD enum status vec_add_missing(struct txn *txn, const struct vec_model *m
                                       const int8_t *vector, struct error *err);
 /* Removes the vectors of a memory's chunks, for every model. */
 NODISCARD enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err);
-/* Removes a part of an index, a few thousand vectors; ret_more: there may be more. Each part can be its own
- * transaction, so other writers do not wait for the whole. */
-NODISCARD enum status vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err);
 
 /* Which chunks a search may return, in the form that the engine needs.
  * SQLite uses two statements. `one` returns the memory id of a chunk that passes, or no row; its last bound value is

@@ -89,13 +89,13 @@ static void put_question(struct op_call *call, const struct leaving *l) {
 
 enum status op_transcript_flush(struct op_call *call) {
   struct leaving l;
-  struct kept_list list = {0};
+  struct drafts list = {0};
   struct str answer = json_str(call->args, "memories"), reason = json_str(call->args, "reason");
   TRY(find_leaving(call, &l));
   if (answer.p)
     TRY(flush_read_answer(call, answer, &list));
   if (answer.p)
-    TRY(flush_store(call, &list));
+    TRY(write_drafts(call, &list, "flush"));
   if (!l.tr.archived)
     TRY(transcript_set_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err));
   json_put(call->doc, call->result, "session", l.session);
@@ -124,11 +124,11 @@ static enum status skip_compaction(struct op_call *call, const struct leaving *l
 
 /* The agent has not answered the flush: store labelled sentences before the messages are removed. */
 static enum status keep_labelled(struct op_call *call, const struct leaving *l) {
-  struct kept_list list = {0};
+  struct drafts list = {0};
   if (l->limits.flush == 0 || l->info.answered)
     return STATUS_OK;
   flush_draft_labelled(call, l->tr.list.v, l->count, &list);
-  TRY(flush_store(call, &list));
+  TRY(write_drafts(call, &list, "flush"));
   add_event(call, "memory:flush", l->session, "compaction_pending", NULL);
   return STATUS_OK;
 }

@@ -12,18 +12,11 @@
 
 /* ---- answers ---- */
 
-static void add_draft(struct op_call *call, struct kept_list *list, const struct mem_type *type, struct str text) {
+static void add_draft(struct op_call *call, struct drafts *list, const struct mem_type *type, struct str text) {
   assert(type);
-  struct kept k = {0};
-  k.w.m = (struct memory){.type = str_from(type->name),
-                          .headline = headline_derive(call->arena, text),
-                          .body = text,
-                          .team = call->caller.team,
-                          .project = call->caller.project,
-                          .source = call->caller.source,
-                          .session = call->caller.session,
-                          .trust = call->caller.trust,
-                          .weight = 1.0};
+  struct draft k = {0};
+  k.w.m = (struct memory){.type = str_from(type->name), .headline = headline_derive(call->arena, text), .body = text};
+  call_set_author(call, &k.w.m);
   strs_push(call->arena, &k.w.m.tags, STR(TAG));
   list_push(call->arena, list, k);
 }
@@ -35,8 +28,8 @@ static enum status bad_answer(struct op_call *call, const char *why) {
                    "\"decision\"}; or a fenced block labelled 'memory' with '## Section' and items; or " NO_REPLY);
 }
 
-static enum status read_object(struct op_call *call, yyjson_val *v, struct kept_list *list) {
-  struct kept k = {0};
+static enum status read_object(struct op_call *call, yyjson_val *v, struct drafts *list) {
+  struct draft k = {0};
   if (yyjson_obj_get(v, "batch") || yyjson_obj_get(v, "project"))
     return bad_answer(call, "an object takes neither 'batch' nor 'project'");
   TRY(op_check_args(op_find(STR("remember")), v, call->err));
@@ -49,7 +42,7 @@ static enum status read_object(struct op_call *call, yyjson_val *v, struct kept_
   return STATUS_OK;
 }
 
-static enum status read_json(struct op_call *call, struct str answer, struct kept_list *list) {
+static enum status read_json(struct op_call *call, struct str answer, struct drafts *list) {
   yyjson_val *root, *v;
   size_t i, n;
   if (json_read(call->arena, answer, &root, call->err) != STATUS_OK)
@@ -83,7 +76,7 @@ static const struct mem_type *type_of_heading(struct str heading) {
 
 static bool is_item(struct str line) { return str_starts(line, STR("- ")) || str_starts(line, STR("* ")); }
 
-static void end_piece(struct op_call *call, struct buf *piece, const struct mem_type *type, struct kept_list *list) {
+static void end_piece(struct op_call *call, struct buf *piece, const struct mem_type *type, struct drafts *list) {
   struct str text = str_trim(buf_str(piece));
   if (text.n)
     add_draft(call, list, type, arena_dup(call->arena, text));
@@ -91,7 +84,7 @@ static void end_piece(struct op_call *call, struct buf *piece, const struct mem_
 }
 
 /* Each item or paragraph becomes a memory. */
-static void read_block(struct op_call *call, struct str block, struct kept_list *list) {
+static void read_block(struct op_call *call, struct str block, struct drafts *list) {
   const struct mem_type *type = type_of_kind(KIND_FACT);
   struct buf piece = BUF(call->arena);
   struct str line;
@@ -116,7 +109,7 @@ static void read_block(struct op_call *call, struct str block, struct kept_list 
 static bool is_fence(struct str line) { return str_starts(str_trim(line), STR("```")); }
 
 /* True if there was a block. */
-static bool read_blocks(struct op_call *call, struct str answer, struct kept_list *list) {
+static bool read_blocks(struct op_call *call, struct str answer, struct drafts *list) {
   struct buf block = BUF(call->arena);
   struct str line;
   bool inside = false, ours = false, found = false;
@@ -139,8 +132,8 @@ static bool read_blocks(struct op_call *call, struct str answer, struct kept_lis
   return found;
 }
 
-enum status flush_read_answer(struct op_call *call, struct str answer, struct kept_list *ret_list) {
-  struct kept_list list = {0};
+enum status flush_read_answer(struct op_call *call, struct str answer, struct drafts *ret_list) {
+  struct drafts list = {0};
   answer = str_trim(answer);
   if (str_eq(answer, STR(NO_REPLY)))
     ;
@@ -154,7 +147,7 @@ enum status flush_read_answer(struct op_call *call, struct str answer, struct ke
 
 /* ---- labelled sentences ---- */
 
-void flush_draft_labelled(struct op_call *call, const struct message *list, size_t n, struct kept_list *ret_list) {
+void flush_draft_labelled(struct op_call *call, const struct message *list, size_t n, struct drafts *ret_list) {
   struct labelled_list labelled = {0};
   size_t from = 0;
   /* Sentences listed in a summary were stored by the compaction that made it. */
@@ -170,61 +163,4 @@ void flush_draft_labelled(struct op_call *call, const struct message *list, size
     m->confidence = STR("low");
     m->auto_captured = 1;
   }
-}
-
-/* ---- storing ---- */
-
-static bool is_refusal(enum status s) {
-  return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||
-         s == STATUS_USAGE || s == STATUS_NOT_FOUND;
-}
-
-static void prepare(struct op_call *call, struct kept *k) {
-  struct error *outer = call->err;
-  call->err = &k->err;
-  k->err.code = write_prepare(call, &k->w);
-  call->err = outer;
-}
-
-static enum status store_one(struct op_call *call, struct txn *txn, struct kept *k, int64_t counts[3], int64_t *refused,
-                             yyjson_mut_val *list) {
-  struct error *outer = call->err;
-  call->err = &k->err;
-  if (k->err.code == STATUS_OK)
-    k->err.code = write_try(call, txn, &k->w);
-  call->err = outer;
-  if (k->err.code == STATUS_OK) {
-    assert((unsigned)k->w.action < 3);
-    counts[k->w.action]++;
-    write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &k->w);
-    return STATUS_OK;
-  }
-  if (!is_refusal(k->err.code)) {
-    *call->err = k->err;
-    return k->err.code;
-  }
-  (*refused)++;
-  yyjson_mut_val *v = op_error_json(call->doc, &k->err);
-  json_put_opt(call->doc, v, "headline", k->w.m.headline);
-  yyjson_mut_arr_append(list, v);
-  return STATUS_OK;
-}
-
-enum status flush_store(struct op_call *call, struct kept_list *list) {
-  struct txn txn;
-  int64_t counts[3] = {0}, refused = 0;
-  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
-  for (size_t i = 0; i < list->n; i++) {
-    prepare(call, &list->v[i]);
-    progress(call, "flush", (int64_t)i + 1, (int64_t)list->n);
-  }
-  if (list->n)
-    TRY(call_begin(call, &txn));
-  for (size_t i = 0; i < list->n; i++)
-    TRY(store_one(call, &txn, &list->v[i], counts, &refused, arr));
-  json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
-  json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
-  json_put_int(call->doc, call->result, "refused", refused);
-  yyjson_mut_obj_add_val(call->doc, call->result, "memories", arr);
-  return list->n ? call_commit(call, &txn) : STATUS_OK;
 }

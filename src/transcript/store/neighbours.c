@@ -24,18 +24,23 @@ struct str transcript_tail(struct arena *a, struct str text) {
   return arena_dup(a, str_trim(str_slice(text, at, text.n)));
 }
 
+/* The entries of the session of `m`. */
+static void in_session(struct sql *q, const struct memory *m) {
+  sql_add(q, " AND m.session = ");
+  sql_text(q, m->session);
+  sql_add(q, " AND m.project = ");
+  sql_text(q, m->project);
+  sql_add(q, " AND m.corpus = ");
+  sql_text(q, str_empty(m->corpus) ? STR("memory") : m->corpus);
+}
+
 enum status transcript_before(struct store *st, const struct memory *m, struct arena *a, struct str *ret_tail,
                               struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(&q, "SELECT b.text FROM memory m JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
   sql_text(&q, m->team);
-  sql_add(&q, " AND m.session = ");
-  sql_text(&q, m->session);
-  sql_add(&q, " AND m.project = ");
-  sql_text(&q, m->project);
-  sql_add(&q, " AND m.corpus = ");
-  sql_text(&q, m->corpus);
+  in_session(&q, m);
   /* Archived entries count, so embedding an entry again gives the same vector. */
   sql_addf(&q, " AND m.state IN (" STATES_SEARCHED ") AND m.type IN (%.*s)", STR_ARG(type_sequence_sql_list(a)));
   sql_add(&q, " AND m.id < ");
@@ -111,12 +116,7 @@ static struct sql select_neighbour(struct arena *a, const struct scope *scope, c
       " FROM memory m WHERE ");
   visible(&q, scope, f->states ? f->states : STATES_SEARCHED);
   filter_where(&q, f);
-  sql_add(&q, " AND m.session = ");
-  sql_text(&q, m->session);
-  sql_add(&q, " AND m.project = ");
-  sql_text(&q, m->project);
-  sql_add(&q, " AND m.corpus = ");
-  sql_text(&q, str_empty(m->corpus) ? STR("memory") : m->corpus);
+  in_session(&q, m);
   sql_addf(&q, " AND m.type IN (%.*s) AND m.id %s ", STR_ARG(type_sequence_sql_list(a)), after ? ">" : "<");
   sql_int(&q, m->id);
   sql_addf(&q, " ORDER BY m.id %s LIMIT 1", after ? "ASC" : "DESC");

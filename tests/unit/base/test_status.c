@@ -4,7 +4,7 @@
 #include "support/harness.h"
 
 static const enum status all[] = {
-#define X(name, json, exit, http, rpc, text) STATUS_##name,
+#define X(name, json, exit, http, text) STATUS_##name,
     STATUS_LIST(X)
 #undef X
 };
@@ -17,22 +17,6 @@ TEST(names_are_unique_and_lower_case) {
       CHECK((*c >= 'a' && *c <= 'z') || *c == '_');
     for (size_t k = 0; k < i; k++)
       CHECK(strcmp(name, status_name(all[k])) != 0);
-  }
-}
-
-TEST(rpc_codes_are_unique_and_in_the_ranges_of_the_standard) {
-  for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-    int code = status_rpc(all[i]);
-    if (all[i] == STATUS_OK)
-      CHECK_INT(code, 0);
-    else if (all[i] == STATUS_INTERNAL)
-      CHECK_INT(code, -32603); /* JSON-RPC 2.0: internal error */
-    else if (all[i] == STATUS_USAGE)
-      CHECK_INT(code, -32602); /* JSON-RPC 2.0: invalid params */
-    else
-      CHECK(code <= -32000 && code >= -32099); /* JSON-RPC 2.0: reserved for the server */
-    for (size_t k = 0; k < i; k++)
-      CHECK(code != status_rpc(all[k]));
   }
 }
 

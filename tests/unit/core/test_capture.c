@@ -10,7 +10,7 @@
 
 struct result {
   struct arena a;
-  struct pieces pieces;
+  struct capture_pieces pieces;
   size_t dropped;
 };
 
@@ -19,7 +19,7 @@ static void capture_str(struct result *r, struct str text) {
   arena_init(&r->a);
   capture_split(&r->a, text, &r->pieces, &r->dropped);
   for (size_t i = 0; i < r->pieces.n; i++) {
-    const struct piece *p = &r->pieces.v[i];
+    const struct capture_piece *p = &r->pieces.v[i];
     enum kind kind;
     CHECK(text_has_letter(p->headline) && text_count_words(p->headline) <= HEADLINE_WORDS);
     CHECK(p->headline.n <= HEADLINE_BYTES);

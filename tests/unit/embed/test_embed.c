@@ -1,22 +1,9 @@
-/* test_embed.c: embedders by name, and calibration. */
+/* test_embed.c: calibration. */
 #include "embed/embed.h"
 
 #include <math.h>
 
 #include "support/harness.h"
-
-TEST(embedder_by_name) {
-  const struct embedder *e = NULL;
-  struct error err = {0};
-  CHECK_OK(embedder_by_name(STR("hash-v1"), &e, &err), &err);
-  CHECK(e == embedder_hash());
-  e = NULL;
-  CHECK_STATUS(embedder_by_name(STR("hash-v2"), &e, &err), STATUS_USAGE);
-  CHECK(e == NULL);
-  CHECK(strstr(err.message, "hash-v2") != NULL);
-  CHECK(strstr(err.fix, "hash-v1") != NULL);
-  CHECK_STATUS(embedder_by_name(STR_NONE, &e, &err), STATUS_USAGE);
-}
 
 TEST(calibrate_interpolates) {
   static const struct calibration c = {.n = 3, .raw = {0.2, 0.6, 1.0}, .scaled = {0.0, 0.5, 1.0}};

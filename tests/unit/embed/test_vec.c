@@ -157,10 +157,11 @@ TEST(bits_are_signs_relative_to_the_centre) {
   CHECK_INT(VEC_WORDS(1), 1);
 }
 
-TEST(hamming) {
-  uint64_t a[2] = {0, UINT64_MAX}, b[2] = {7, 0};
-  CHECK_INT(vec_hamming(a, b, 2), 3 + 64);
-  CHECK_INT(vec_hamming(a, a, 2), 0);
+static int hamming(const uint64_t *a, const uint64_t *b, int words) {
+  int distance = 0;
+  for (int i = 0; i < words; i++)
+    distance += __builtin_popcountll(a[i] ^ b[i]);
+  return distance;
 }
 
 enum { ROWS = 104, WORDS_MAX = 7 };
@@ -182,7 +183,7 @@ TEST(scan_agrees_with_hamming) {
     vec_scan_bits(groups, ROWS, words, query, distance);
     vec_scan_bits_plain(groups, ROWS, words, query, plain);
     for (int r = 0; r < ROWS; r++) {
-      CHECK_INT(distance[r], vec_hamming(rows + r * words, query, words));
+      CHECK_INT(distance[r], hamming(rows + r * words, query, words));
       CHECK_INT(plain[r], distance[r]);
     }
     CHECK_INT(distance[31], 0);

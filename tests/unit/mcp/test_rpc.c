@@ -71,8 +71,8 @@ static struct str nested(int depth) {
 }
 
 TEST(rpc_depth_has_a_limit) {
-  CHECK_INT(read_text(nested(MCP_DEPTH_MAX - 2)).kind, RPC_REQUEST);
-  CHECK_INT(read_text(nested(MCP_DEPTH_MAX - 1)).kind, RPC_BAD);
+  CHECK_INT(read_text(nested(JSON_MAX_DEPTH - 2)).kind, RPC_REQUEST);
+  CHECK_INT(read_text(nested(JSON_MAX_DEPTH - 1)).kind, RPC_BAD);
   CHECK_INT(read_text(nested(100000)).code, RPC_PARSE);
 }
 

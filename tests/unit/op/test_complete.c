@@ -1,5 +1,5 @@
 /* test_complete.c: completion of memory ids that the caller may see. */
-#include "op/search/complete.h"
+#include "op/handlers.h"
 
 #include "support/harness.h"
 #include "support/proc.h"

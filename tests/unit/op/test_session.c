@@ -182,6 +182,21 @@ TEST(a_boot_that_names_its_session_restarts_it) {
   done();
 }
 
+TEST(scratch_values_are_limited_in_bytes) {
+  setup();
+  be_process(getpid());
+  agent.session = boot(&agent);
+  struct buf value = BUF(&a);
+  while (value.n < 600000)
+    buf_adds(&value, "ä");
+  struct str first = arena_printf(&a, "{\"key\":\"first\",\"value\":\"%.*s\"}", STR_ARG(buf_str(&value)));
+  struct str second = arena_printf(&a, "{\"key\":\"second\",\"value\":\"%.*s\"}", STR_ARG(buf_str(&value)));
+  CHECK_INT(json_int(RUN(&agent, "scratch set", first.p), "bytes", 0), 600000);
+  CHECK_INT(try(&agent, "scratch set", second.p, NULL), STATUS_TOO_LARGE);
+  RUN(&agent, "scratch set", first.p); /* replaces its own value */
+  done();
+}
+
 TEST(secrets_are_not_stored_with_a_session) {
   setup();
   be_process(getpid());

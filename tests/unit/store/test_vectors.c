@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "store/search/candidates.h"
 #include "store/search/search_rows.h"
-#include "store/vectors/vectors.h"
+#include "store/vectors/indexes.h"
 
 enum { DIMS = 256, MANY = 1500 };
 
@@ -371,11 +371,11 @@ TEST(vectors_are_fetched_by_chunk) {
   fixture_close(&f);
 }
 
-TEST(only_the_dropped_index_is_removed_in_batches) {
+TEST(an_index_without_an_owner_is_removed_in_batches) {
   struct fixture f = fixture_new();
   static const struct vec_model second = {STR_INIT("default"), STR_INIT("other-model"), DIMS};
   int8_t v[DIMS];
-  int64_t done, total, left;
+  int64_t done, total, left, dropped;
   struct txn txn = fixture_begin(&f);
   int64_t chunk = plain_memories(&f, crowd_size(&f), "");
   for (int i = 0; i < crowd_size(&f); i++) {
@@ -383,13 +383,15 @@ TEST(only_the_dropped_index_is_removed_in_batches) {
     CHECK_OK(vec_add(&txn, &model, chunk + i, v, &f.err), &f.err);
   }
   CHECK_OK(vec_add(&txn, &second, chunk, v, &f.err), &f.err);
+  struct vec_index active = {.model = second.model, .dims = DIMS, .config = STR("{}")};
+  CHECK_OK(vec_index_set(&txn, &active, VEC_ACTIVE, &f.err), &f.err);
   fixture_commit(&f, &txn);
   CHECK_INT(search(&f, f.store, v, 1).n, 1);
   bool more = true;
   int portions = 0;
   for (; more; portions++) {
     txn = fixture_begin(&f);
-    CHECK_OK(vec_drop(&txn, model.team, model.model, &more, &f.err), &f.err);
+    CHECK_OK(vec_drop_unowned(&txn, &dropped, &more, &f.err), &f.err);
     fixture_commit(&f, &txn);
   }
   CHECK(portions > 1);
