@@ -60,6 +60,7 @@ static struct str line_of(struct arena *a, const struct memory *m) {
 
 static void add(struct boot *b, enum boot_place g, const struct memory *m, size_t cap, bool protect) {
   struct boot_group *group = &b->groups[g];
+  assert(!group->member);
   if (!protect && group->n >= cap) {
     group->dropped++;
     return;
@@ -95,6 +96,7 @@ static void set_fetches(struct boot *b) {
       b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --kind %s", kind_names[t->kind]).p;
     else if (t)
       b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --type %s", t->name).p;
+    assert(b->groups[g].fetch);
   }
 }
 
@@ -194,6 +196,7 @@ static enum status add_tasks(struct boot *b) {
 static void add_json(struct boot *b, enum boot_place g, int64_t id, struct str text, const yyjson_mut_val *v,
                      bool protect) {
   struct arena *a = b->call->arena;
+  assert(b->groups[g].member);
   list_push(a, &b->groups[g],
             (struct boot_line){.id = id, .text = text, .protect = protect, .json = json_write(a, v, false)});
 }
@@ -206,7 +209,9 @@ static void add_actions(struct boot *b) {
     put_action_item(doc, v, &from->items.v[i]);
     add_json(b, BOOT_G_ACTIONS, from->items.v[i].id, from->items.v[i].text, v, false);
   }
-  b->groups[BOOT_G_ACTIONS].dropped = (size_t)from->pending - from->items.n;
+  /* They are counted before they are listed: another process may add one in between. */
+  b->groups[BOOT_G_ACTIONS].dropped =
+      from->pending > (int64_t)from->items.n ? (size_t)from->pending - from->items.n : 0;
 }
 
 static void add_handoff(struct boot *b) {
