@@ -226,7 +226,7 @@ void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
 }
 
 void pool_release(struct pool *pool, struct engine *engine) {
-  assert(engine && !(engine->store && db_in_transaction(store_db(engine->store))));
+  assert(engine);
   pthread_mutex_lock(&pool->lock);
   if (!serve_waiter(pool, engine)) {
     assert(pool->idle < pool->opened);
