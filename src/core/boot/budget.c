@@ -17,6 +17,8 @@ static void render_line(struct buf *b, const struct boot_group *group, const str
 }
 
 static void render_group(struct buf *b, const struct boot_group *group) {
+  assert(group->shown <= group->n);
+  assert(!group->dropped || group->fetch);
   buf_addf(b, "\n## %s\n", group->title);
   if (group->dropped)
     buf_addf(b, "- %zu more: %s\n", group->dropped, group->fetch);
@@ -36,6 +38,7 @@ static struct str render(struct arena *a, const struct boot_payload *p) {
 }
 
 static yyjson_mut_val *line_json(yyjson_mut_doc *doc, const struct boot_group *group, const struct boot_line *line) {
+  assert(!group->member || line->json.p);
   if (group->member)
     return yyjson_mut_rawncpy(doc, line->json.p, line->json.n);
   yyjson_mut_val *item = yyjson_mut_obj(doc);
@@ -57,6 +60,7 @@ static void put_section(yyjson_mut_doc *doc, yyjson_mut_val *sections, const str
 }
 
 static void put_member(yyjson_mut_doc *doc, yyjson_mut_val *result, const struct boot_group *group) {
+  assert(!group->single || group->shown <= 1);
   yyjson_mut_val *list = group->single ? NULL : json_put_arr(doc, result, group->name);
   for (size_t i = 0; i < group->shown; i++) {
     yyjson_mut_val *v = line_json(doc, group, &group->v[i]);

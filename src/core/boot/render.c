@@ -1,6 +1,8 @@
 /* render.c: boot payload in the formats "full" and "blocks". */
 #include "core/boot/render.h"
 
+#include <assert.h>
+
 size_t boot_full_tokens(size_t bytes) { return (bytes * 2 + 3) / 7; }
 
 /* 30000 is written as 30_000. */
@@ -8,6 +10,7 @@ static void add_number(struct buf *b, size_t n) {
   char digits[27];
   size_t at = sizeof(digits);
   for (size_t count = 0; count == 0 || n > 0; count++, n /= 10) {
+    assert(at >= 2);
     if (count && count % 3 == 0)
       digits[--at] = '_';
     digits[--at] = (char)('0' + n % 10);
@@ -52,6 +55,7 @@ static void add_stats(struct buf *b, struct str project, const char *from, const
   for (size_t i = 0; i < texts->n; i++)
     global += str_empty(texts->v[i].project);
   buf_adds(b, "\n## Bootstrap Stats\n\n");
+  assert(str_empty(project) || from);
   if (!str_empty(project))
     buf_addf(b, "- Project: %.*s (source: %s)\n", STR_ARG(project), from);
   buf_addf(b, "- Loaded: %zu global + %zu project memories\n- Bootstrap: ", global, texts->n - global);

@@ -1,6 +1,8 @@
 /* comments.c: comment scanner for common programming languages. */
 #include "core/files/comments.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 
 /* Comment and string syntax of a family of languages. */
@@ -114,10 +116,12 @@ struct reader {
 };
 
 static bool is_here(const struct reader *r, const char *what) {
+  assert(r->pos < r->s.n);
   return what && r->s.p[r->pos] == what[0] && str_starts(str_slice(r->s, r->pos, r->s.n), str_from(what));
 }
 
 static void next_byte(struct reader *r) {
+  assert(r->pos < r->s.n);
   if (r->s.p[r->pos++] == '\n') {
     r->line++;
     r->line_start = r->pos;
@@ -162,6 +166,7 @@ static struct str strip_stars(struct str s) {
 }
 
 static void read_block(struct reader *r, size_t from, size_t to, const char *close) {
+  assert(r->pos <= from && from <= to && to <= r->s.n);
   bool starts = is_new_comment(r), stars = str_is(str_from(close), "*/");
   size_t after = to + strlen(close) < r->s.n ? to + strlen(close) : r->s.n;
   while (r->pos < from)

@@ -114,6 +114,7 @@ static struct str clean(struct arena *a, struct str s) {
 /* Adds an item. An absent title is derived from the content. */
 static void add(struct finder *f, enum item_type type, enum evidence by, struct str title, struct str content,
                 int64_t line) {
+  assert(type < ITEM_TYPES && by < ARRAY_LEN(confidence_of) && line > 0);
   if (f->ret->n >= ITEMS_MAX)
     return;
   content = clean(f->a, content);
@@ -126,6 +127,7 @@ static void add(struct finder *f, enum item_type type, enum evidence by, struct 
 }
 
 static int64_t line_at(const struct finder *f, const struct block *b, size_t offset) {
+  assert(offset <= b->text.n);
   size_t lines = 0;
   for (size_t i = 0; i < offset; i++)
     lines += b->text.p[i] == '\n';
@@ -185,6 +187,7 @@ static struct block read_block(struct finder *f, const struct line *first, size_
 }
 
 static void read_sentence(struct finder *f, const struct block *b, struct str s) {
+  assert(s.p >= b->text.p && s.p + s.n <= b->text.p + b->text.n);
   size_t at = (size_t)(s.p - b->text.p), inner;
   struct marker m = marker_inside(s, &inner);
   struct definition d;
@@ -252,6 +255,7 @@ static void end_pending(struct finder *f) {
 }
 
 static void take_heading(struct finder *f, size_t level, struct str text) {
+  assert(level >= 1 && level < LEVELS);
   struct str plain = markup_plain(f->a, text);
   int64_t line = f->lines.v[f->i].line;
   enum item_type type;
@@ -358,7 +362,6 @@ static void read_next(struct finder *f) {
     struct str text = str_trim(l->text);
     while (level < text.n && text.p[level] == '#')
       level++;
-    assert(level < LEVELS);
     take_heading(f, level, str_slice(l->text, line.text, l->text.n));
     f->i++;
   } else {
@@ -485,9 +488,11 @@ void items_find(struct arena *a, struct str file, struct str text, struct items 
   end_pending(&f);
   find_names(&f);
   sort_by_line(ret);
+  assert(ret->n <= ITEMS_MAX);
 }
 
 void item_id(struct arena *a, struct str file, const struct item *item, char out[ITEM_ID_SIZE]) {
+  assert(item->type < ITEM_TYPES);
   char hex[HASH_TEXT_SIZE];
   struct buf b = BUF(a);
   buf_adds(&b, item_type_names[item->type]);

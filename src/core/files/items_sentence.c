@@ -1,6 +1,8 @@
 /* items_sentence.c: matchers of markers, sentences and headings that indicate items. */
 #include "core/files/items_sentence.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/text/phrase.h"
 #include "core/text/text.h"
@@ -79,6 +81,7 @@ static struct marker read_marker(struct str s, size_t row, size_t start, size_t 
       return none; /* "TODOs", "TODO.md" */
   }
   m.rest = skip_any(s, i, " \t\r\n-");
+  assert(m.rest >= end && m.rest <= s.n);
   return m;
 }
 

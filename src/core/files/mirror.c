@@ -52,10 +52,13 @@ int mirror_section_find(struct str title) {
 }
 
 int mirror_section_of(const struct mem_type *type) {
-  return type ? mirror_section_find(str_from(type->page)) : MIRROR_SECTION_NONE;
+  int section = type ? mirror_section_find(str_from(type->page)) : MIRROR_SECTION_NONE;
+  assert(!type || section != MIRROR_SECTION_NONE);
+  return section;
 }
 
 const struct mem_type *mirror_section_type(int section) {
+  assert(section < (int)ARRAY_LEN(sections));
   for (size_t i = 0; section >= 0 && i < types_count(); i++)
     if (str_is(str_from(types_at(i)->page), sections[section].title))
       return types_at(i);
@@ -104,6 +107,7 @@ struct str mirror_text(struct arena *a, struct str headline, struct str body) {
 }
 
 static struct str short_hash(struct arena *a, struct str s, size_t n) {
+  assert(n < HASH_TEXT_SIZE);
   char hash[HASH_TEXT_SIZE];
   hash_text(s, hash);
   return arena_dup(a, (struct str){hash, n});

@@ -29,6 +29,7 @@ struct str mirror_try_hash(struct arena *a, const struct mirror_block *b) {
 }
 
 void mirror_hold(struct arena *a, struct mirror_block *b, enum mirror_note note, struct str why) {
+  assert(b->kind == MIRROR_BULLET && note != MIRROR_NO_NOTE);
   b->fate = MIRROR_HOLD;
   if (b->note != MIRROR_CONFLICT) /* a conflict stays a conflict, whatever else is wrong */
     b->note = note;
@@ -63,6 +64,7 @@ static bool is_moved(const struct mirror_block *b, int section) {
 }
 
 static void settle(struct mirror_block *b, enum mirror_fate fate, int64_t id) {
+  assert(fate == MIRROR_HOLD || (fate == MIRROR_ADD || fate == MIRROR_DROP) == (id == 0));
   b->fate = fate;
   b->id = id;
 }

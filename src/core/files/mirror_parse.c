@@ -1,4 +1,6 @@
 /* mirror_parse.c: parser of MEMORY.md: headings, bullets with anchors and notes, text of the user. */
+#include <assert.h>
+
 #include "base/id.h"
 #include "core/files/mirror_anchor.h"
 
@@ -126,6 +128,7 @@ struct reader {
 
 /* The line at `pos` without its line break. *ret_next is the start of the next line. */
 static struct str line_at(const struct reader *r, size_t pos, size_t *ret_next) {
+  assert(pos <= r->text.n);
   size_t end = pos;
   while (end < r->text.n && r->text.p[end] != '\n')
     end++;
@@ -212,6 +215,7 @@ static bool is_lazy(struct str line) {
 /* ---- blocks ---- */
 
 static struct mirror_block *add_block(struct reader *r, enum mirror_kind kind, size_t to) {
+  assert(r->pos < to && to <= r->text.n);
   struct mirror_block b = {
       .kind = kind, .raw = str_slice(r->text, r->pos, to), .line = r->line, .section = r->sections[r->level]};
   for (size_t i = r->pos; i < to; i++)
@@ -229,12 +233,14 @@ static struct mirror_block *add_block(struct reader *r, enum mirror_kind kind, s
 
 /* Skips text that is generated on every write. */
 static void skip_to(struct reader *r, size_t to) {
+  assert(r->pos < to && to <= r->text.n);
   for (; r->pos < to; r->pos++)
     r->line += r->text.p[r->pos] == '\n';
   r->prose = false;
 }
 
 static void read_heading(struct reader *r, struct str line, int level, size_t next) {
+  assert(level >= 1 && level <= LEVELS);
   struct str title = str_trim(str_slice(line, (size_t)level, line.n));
   while (title.n && title.p[title.n - 1] == '#')
     title.n--;

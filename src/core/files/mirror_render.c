@@ -146,6 +146,7 @@ static void find_inserts(struct writer *w) {
     const struct mirror_block *b = &w->page->blocks.v[i];
     if (b->kind != MIRROR_HEADING || !b->own || w->insert_at[b->section] != SIZE_MAX)
       continue;
+    assert(b->section >= 0 && (size_t)b->section < sections);
     size_t at = i + 1;
     while (at < n && w->page->blocks.v[at].kind == MIRROR_PROSE)
       at++;
@@ -208,6 +209,8 @@ static void choose(struct writer *w, struct str header, struct mirror_counts *co
       counts->left_out++;
     }
   }
+  assert(counts->shown + counts->left_out == w->entries->n + w->options->more);
+  assert(counts->shown == 0 || used <= room);
 }
 
 /* ---- page ---- */
@@ -226,6 +229,7 @@ static void blank_line(struct buf *b) {
 }
 
 static void list_entry(struct writer *w, size_t i) {
+  assert(i < w->entries->n && !w->done[i]);
   const struct mirror_entry *e = &w->entries->v[i];
   struct str tag = mirror_tag(w->a, e->uid);
   buf_addf(&w->list, " %lld.%.*s", (long long)e->id, STR_ARG(tag));

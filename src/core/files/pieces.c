@@ -1,6 +1,8 @@
 /* pieces.c: splitting of a file's text into searchable pieces. */
 #include "core/files/pieces.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "core/memory/chunk.h"
 #include "core/text/markup.h"
@@ -32,6 +34,7 @@ static bool is_markdown(struct str name) {
 
 /* Adds the piece that ends at `end`, without empty lines at its ends. */
 static void emit(struct cutter *c, size_t end) {
+  assert(c->start <= end && end <= c->text.n);
   struct piece p = {.text = str_slice(c->text, c->start, end), .heading = c->heading, .line = c->start_line};
   struct str line, rest = p.text;
   while (str_line(&rest, &line) && str_empty(str_trim(line))) {
@@ -53,6 +56,7 @@ static void begin(struct cutter *c, size_t start, int64_t line) {
 /* Ends the piece before a line that does not fit. */
 static void cut(struct cutter *c, size_t at, int64_t line) {
   if (c->blank && c->blank_tokens >= CHUNK_TARGET / 2) {
+    assert(c->blank > c->start && c->tokens >= c->blank_tokens);
     size_t left = c->tokens - c->blank_tokens;
     emit(c, c->blank);
     begin(c, c->blank, c->blank_line);

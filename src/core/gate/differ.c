@@ -39,6 +39,8 @@ const char *differ_name(enum differ what) {
 }
 
 static void report(struct texts *x, enum differ what, const struct token *a, const struct token *b) {
+  assert(what > DIFFER_NONE && what <= DIFFER_ANTONYM);
+  assert(a && b);
   if (x->found[what].what == DIFFER_NONE)
     x->found[what] = (struct difference){what, a->text, b->text};
 }
@@ -51,6 +53,7 @@ static bool is_unpaired(const struct token *t) { return t->content && t->partner
 static void pair(struct texts *x, size_t i, size_t j, bool moved) {
   assert(i < x->a.n && j < x->b.n);
   struct token *a = &x->a.v[i], *b = &x->b.v[j];
+  assert(a->partner < 0 && b->partner < 0);
   a->partner = (int)j;
   b->partner = (int)i;
   a->moved = b->moved = moved;
@@ -60,6 +63,7 @@ static void pair(struct texts *x, size_t i, size_t j, bool moved) {
 
 /* Aligns the two ranges of w and pairs tokens below the limits. Returns the ranges after the last pair. */
 static struct gap align_window(struct texts *x, struct gap w, size_t limit_a, size_t limit_b) {
+  assert(w.a <= w.a_end && w.a_end <= x->a.n && w.b <= w.b_end && w.b_end <= x->b.n);
   size_t na = w.a_end - w.a, nb = w.b_end - w.b;
   assert(na <= WINDOW && nb <= WINDOW);
   uint32_t *score = x->score;
@@ -105,6 +109,7 @@ static struct gap trim_equal_ends(const struct tokens *a, const struct tokens *b
 
 static void align(struct texts *x) {
   struct gap rest = trim_equal_ends(&x->a, &x->b);
+  assert(rest.a == rest.b && x->a.n - rest.a_end == x->b.n - rest.b_end);
   for (size_t i = 0; i < rest.a; i++)
     pair(x, i, i, false);
   for (size_t i = rest.a_end, j = rest.b_end; i < x->a.n; i++, j++)
@@ -173,6 +178,7 @@ static bool next_gap(const struct texts *x, struct gap *g, bool first) {
     ;
   for (g->b_end = g->b; g->b_end < x->b.n && (x->b.v[g->b_end].partner < 0 || x->b.v[g->b_end].moved); g->b_end++)
     ;
+  assert(g->a_end < x->a.n ? x->a.v[g->a_end].partner == (int)g->b_end : g->b_end == x->b.n);
   return true;
 }
 
@@ -182,6 +188,7 @@ struct pick {
 };
 
 static void pick(const struct texts *x, struct gap g, bool grammar, struct pick *ret) {
+  assert(g.a_end <= x->a.n && g.b_end <= x->b.n);
   ret->na = ret->nb = 0;
   for (size_t i = g.a; i < g.a_end && ret->na < PICK_MAX; i++)
     if (x->a.v[i].partner < 0 && (grammar || x->a.v[i].content))
@@ -311,6 +318,7 @@ static void compare_article(struct texts *x, const struct pick *p) {
 
 /* True if a nearby word is negated instead: "do not use npm" for "avoid npm". */
 static bool is_negated_nearby(const struct tokens *own, const struct tokens *other, size_t at) {
+  assert(at < own->n);
   size_t from = at > 4 ? at - 4 : 0, to = at + 5 < own->n ? at + 5 : own->n;
   for (size_t i = from; i < to; i++) {
     const struct token *t = &own->v[i];
@@ -416,6 +424,7 @@ static void compare_words(struct texts *x) {
     if (r.name_a && r.name_b && r.na <= NAMES_MAX && r.nb <= NAMES_MAX)
       report(x, DIFFER_NAME, r.name_a, r.name_b);
   }
+  assert(left_a + left_b >= inside);
   size_t elsewhere = left_a + left_b - inside, most = larger(left_a, left_b);
   bool only_change = places == 1 && elsewhere == 0 && widest <= WIDTH_MAX && most <= x->shared;
   bool near_only =

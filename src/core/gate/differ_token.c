@@ -2,6 +2,8 @@
  * finds the word that each negator governs. */
 #include "core/gate/differ_token.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -113,6 +115,7 @@ static bool read_calendar(struct str s, struct token *t) {
 }
 
 static void set_hour(struct token *t, bool afternoon) {
+  assert(t->value >= 0 && t->value <= 12);
   t->kind = TOKEN_DATE;
   t->clock = 1 + ((int)t->value % 12 + (afternoon ? 12 : 0)) * 3600;
 }
@@ -135,6 +138,7 @@ static bool read_version(struct str s, struct token *t) {
 
 /* "5", "-5", "1,000", "2.5", "$5", "3rd", "10ms", "50%". */
 static bool read_number(struct str s, struct token *t) {
+  assert(s.n > 0);
   bool negative = s.p[0] == '-', money = s.p[0] == '$';
   size_t pos = negative || money;
   double value, fraction = 0, scale = 1;
@@ -230,6 +234,7 @@ static void push_parts(struct reader *r, struct str text, const char *separators
 }
 
 static void push_chunk(struct reader *r, struct str text) {
+  assert(text.n > 0);
   bool first = r->sentence_start;
   r->sentence_start = false;
   if (only_letters(text, "'")) {
@@ -242,6 +247,7 @@ static void push_chunk(struct reader *r, struct str text) {
     return;
   bool letters = only_letters(text, "'-/") && !r->code, digits = ascii_digit(text.p[0]) || text.p[0] == '$';
   if (letters || (digits && memchr(text.p, '-', text.n))) { /* "blue-green", "and/or", "2-core", "5-10" */
+    assert(t == &r->out.v[r->out.n - 1]);
     r->out.n--;
     push_parts(r, text, "-/");
     return;
@@ -292,6 +298,7 @@ static struct token *next_in_clause(struct tokens *t, size_t i) {
 }
 
 static void extend(struct token *t, const struct token *last) {
+  assert(last >= t && last->text.p >= t->text.p);
   t->text.n = (size_t)(last->text.p + last->text.n - t->text.p);
 }
 
@@ -363,6 +370,7 @@ static size_t read_date(struct tokens *ts, size_t i) {
   if (day == 0 && year == 0 && !is_bare_month(ts, i))
     return 0;
   t->kind = TOKEN_DATE;
+  assert(month->value >= 1 && month->value <= 12);
   t->month = (short)month->value;
   t->day = day;
   t->year = year;
@@ -401,6 +409,7 @@ static void combine(struct tokens *ts) {
       used = read_quantity(ts, i);
     if (t->kind == TOKEN_WORD && t->class == WORD_MONTH)
       t->class = str_is(t->word, "may") ? WORD_STOP : WORD_CONTENT;
+    assert(used < ts->n - i);
     ts->v[to++] = *t;
     i += used;
   }
@@ -492,6 +501,7 @@ static int64_t round_digits(double value, int *ret_exponent) {
     size /= 10;
     exponent++;
   }
+  assert(size < 1e12);
   int64_t digits = (int64_t)(size + 0.5);
   *ret_exponent = exponent;
   return value < 0 ? -digits : digits;

@@ -1,6 +1,8 @@
 /* differ_words.c: lexicon of the difference check: word tables, stemming, units. */
 #include "core/gate/differ_words.h"
 
+#include <assert.h>
+
 static const char stop_words[] =
     "a an the this that these those it its itself i me my we us our you your he him his she her they them their "
     "who whom whose which what when where why how there here is are was were be been being am do does did done "
@@ -430,6 +432,7 @@ static struct meaning *meaning_slot(struct lexicon *l, struct str stem) {
 
 /* The first list that names a word decides its class. */
 static void put_word(struct lexicon *l, struct str word, enum word_class class, double value) {
+  assert(word.n > 0); /* an empty word is a free slot */
   struct surface *s = surface_slot(l, word);
   if (!s->word.n && !str_is(word, "-"))
     *s = (struct surface){.word = word, .info = {class, value}};
@@ -474,6 +477,7 @@ static void put_senses(struct lexicon *l, const char *words, short group) {
       continue;
     }
     struct str stem = word_stem(word);
+    assert(stem.n > 0);
     struct meaning *m = meaning_slot(l, stem);
     struct sense *s = arena_new(l->a, struct sense);
     *s = (struct sense){m->senses, group, side};

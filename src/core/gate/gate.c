@@ -1,6 +1,8 @@
 /* gate.c: write gate: checks of kind and type, severity and other fields, headline, one idea. */
 #include "core/gate/gate.h"
 
+#include <assert.h>
+
 #include "base/id.h"
 #include "base/utf8.h"
 #include "core/memory/extract.h"
@@ -53,6 +55,7 @@ enum status gate_check_project(struct str project, struct error *err) {
 static enum status check_type(struct memory *m, struct error *err) {
   const struct mem_type *t;
   TRY(type_resolve(m->kind, m->type, &t, err));
+  assert(!t->severity || t->stored_as);
   if (t->severity && !str_empty(m->severity) && !str_is(m->severity, t->severity)) {
     error_set(err, STATUS_REFUSED, "type '%s' means severity %s, not %.*s", t->name, t->severity, STR_ARG(m->severity));
     error_step(err, "severity");
@@ -301,6 +304,8 @@ static enum status check_fields(struct arena *a, struct memory *m, struct error 
   TRY(check_severity(a, m, err));
   TRY(check_kind_fields(a, m, err));
   TRY(check_skill(m, err));
+  assert(one_of(m->delivery, deliveries));
+  assert(str_is(m->kind, kind_names[KIND_RULE]) == !str_empty(m->severity));
   return check_values(m, err);
 }
 
@@ -308,6 +313,7 @@ enum status gate_check_exact(struct arena *a, struct memory *m, struct error *er
   struct warnings none = {0};
   TRY(check_fields(a, m, err));
   TRY(check_headline(a, true, m, &none, err));
+  assert(none.n == 0);
   return check_size(m, err);
 }
 

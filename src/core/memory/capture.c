@@ -116,6 +116,7 @@ static struct str before_code(struct str text) {
 /* Kind indicated by the text, else by its lead-in or heading. */
 static const char *guess_kind(const struct splitter *sp, struct str said, bool open_task) {
   struct str sources[] = {open_task ? STR("[ ]") : said, sp->lead, sp->heading};
+  assert(kind_cue_count > 0);
   const size_t last = kind_cue_count - 1;
   for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
     size_t row = phrase_first_cue(sources[i], kind_cues, last);
@@ -164,6 +165,7 @@ static void add_sentences(struct splitter *sp, struct str text) {
     while (words > CAPTURE_LINE_WORDS) {
       struct str rest = str_trim(str_slice(text, start, pos));
       struct str part = text_cut(rest, CAPTURE_LINE_WORDS, SIZE_MAX);
+      assert(part.n > 0);
       add_piece(sp, part);
       start = (size_t)(part.p - text.p) + part.n;
       words -= CAPTURE_LINE_WORDS;
@@ -235,6 +237,7 @@ static void add_whole_list(struct splitter *sp, struct str list) {
 /* If most items are sentences, each becomes a piece; a short item stays with the one before it, so nothing is
  * dropped. Other lists are not split. */
 static void add_list(struct splitter *sp, struct str list) {
+  assert(list.n > 0);
   size_t indent = markup_line(str_slice(list, 0, markup_line_end(list, 0))).indent;
   size_t items = 0, sentences = 0;
   for (size_t pos = 0, end; pos < list.n; pos = end, items++) {
@@ -283,6 +286,7 @@ static bool is_last(const struct blocks *blocks, enum block_kind kind) {
 static void put_line(struct arena *a, struct blocks *blocks, enum block_kind kind, bool fresh, size_t start,
                      size_t end) {
   assert(!blocks->open || blocks->n);
+  assert(start <= end && (!blocks->n || blocks->v[blocks->n - 1].end < start));
   if (blocks->open && !fresh)
     blocks->v[blocks->n - 1].end = end;
   else
@@ -297,6 +301,7 @@ static bool is_title(struct str text, const struct blocks *blocks, struct str ru
     return false;
   const struct block *b = &blocks->v[blocks->n - 1];
   struct str title = str_trim(str_slice(text, b->start, b->end));
+  assert(title.n > 0);
   char mark = str_trim(rule).p[0];
   return (mark == '=' || mark == '-') && title.n <= HEADLINE_BYTES && !memchr(title.p, '\n', title.n) &&
          !memchr(".!?", title.p[title.n - 1], 3) && text_count_words(title) <= HEADLINE_WORDS;

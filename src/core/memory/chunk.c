@@ -37,6 +37,7 @@ static size_t cut_inside(struct str room) {
 static void add_unit(struct arena *a, struct str body, size_t start, size_t end, struct units *units) {
   struct unit unit = {.start = start, .end = end, .tokens = tokens_estimate(str_slice(body, start, end))};
   size_t from = units->n ? units->v[units->n - 1].end : 0, lines = 0;
+  assert(from <= start && start < end && end <= body.n);
   unit.gap = tokens_estimate(str_slice(body, from, start));
   for (size_t i = from; i < start; i++)
     lines += body.p[i] == '\n';
@@ -49,6 +50,7 @@ static void add_sentence(struct arena *a, struct str body, size_t start, size_t 
     struct str rest = str_slice(body, start, end);
     struct str room = tokens_cut(rest, CHUNK_OVERLAP);
     size_t n = room.n < rest.n ? cut_inside(room) : rest.n;
+    assert(n > 0 && n <= rest.n);
     struct str piece = str_trim(str_slice(rest, 0, n));
     if (piece.n) {
       size_t at = (size_t)(piece.p - body.p);
@@ -80,6 +82,7 @@ static size_t chunk_end(const struct units *units, size_t first) {
       break;
     tokens += u->gap + u->tokens;
   }
+  assert(tokens <= CHUNK_TARGET);
   /* Include a short rest: a separate chunk would be mostly overlap. */
   if (rest_fits(units, i, CHUNK_MAX - tokens))
     return units->n;
@@ -115,6 +118,7 @@ static void split_text(struct arena *a, struct str text, size_t base, struct chu
   for (size_t first = 0; first < units.n;) {
     size_t end = chunk_end(&units, first);
     size_t start = units.v[first].start;
+    assert(end > first && units.v[end - 1].end > start);
     list_push(a, ret, (struct chunk){base + start, units.v[end - 1].end - start});
     first = end < units.n ? overlap_start(&units, first, end) : end;
   }
@@ -124,6 +128,7 @@ static void split_text(struct arena *a, struct str text, size_t base, struct chu
 
 /* Tokens of the turns [first, end) and of the text between them. */
 static size_t tokens_between(struct str body, const struct turns *t, size_t first, size_t end) {
+  assert(first < end && end <= t->n);
   return tokens_estimate(str_slice(body, t->v[first].start, t->v[end - 1].end));
 }
 

@@ -1,6 +1,8 @@
 /* headline.c: headline derivation from the first sentence of a text. */
 #include "core/memory/headline.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "core/text/markup.h"
@@ -49,6 +51,7 @@ struct str headline_cut(struct arena *a, struct str line) {
   struct buf out = BUF(a);
   buf_add(&out, strip_dangling(cut));
   buf_adds(&out, "\xe2\x80\xa6");
+  assert(out.n <= HEADLINE_BYTES);
   return buf_str(&out);
 }
 

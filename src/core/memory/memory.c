@@ -94,6 +94,7 @@ bool memory_is_trusted(const struct memory *m) {
 }
 
 bool memory_field_equal(const struct field *f, const struct memory *x, const struct memory *y) {
+  assert(f >= memory_fields && f < memory_fields + memory_field_count);
   const void *a = field_at(x, f->offset), *b = field_at(y, f->offset);
   switch (f->form) {
   case FIELD_TEXT:
@@ -107,7 +108,7 @@ bool memory_field_equal(const struct field *f, const struct memory *x, const str
 }
 
 void memory_retire(struct memory *m, const char *state, struct str reason, struct str by, int64_t at) {
-  assert(one_of(str_from(state), memory_states));
+  assert(one_of(str_from(state), memory_states) && strcmp(state, "active") != 0);
   m->state = str_from(state);
   m->state_reason = reason;
   m->state_by = by;
@@ -125,6 +126,7 @@ static bool is_selected(const struct field *f, unsigned all, unsigned none) {
 }
 
 void memory_put_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct field *f, const struct memory *m) {
+  assert(f >= memory_fields && f < memory_fields + memory_field_count);
   const void *at = field_at(m, f->offset);
   int64_t n = f->form == FIELD_TEXT || f->form == FIELD_REAL ? 0 : *(const int64_t *)at;
   bool absent = (f->flags & FIELD_NULL) && n == 0;

@@ -102,6 +102,7 @@ const struct mem_type *type_find(struct str name) {
 const struct mem_type *type_of_kind(enum kind kind) {
   /* The first type of a kind in the table is its default. */
   size_t i = 0;
+  assert(kind < KIND_COUNT);
   while (types[i].kind != kind)
     i++;
   return &types[i];

@@ -25,7 +25,10 @@ double half_power(double x) {
   return whole * sum;
 }
 
-double retention(double days, double half_life_days) { return half_power(days / half_life_days); }
+double retention(double days, double half_life_days) {
+  assert(half_life_days > 0);
+  return half_power(days / half_life_days);
+}
 
 /* ---- fusion ---- */
 
@@ -33,6 +36,7 @@ double retention(double days, double half_life_days) { return half_power(days / 
 #define ENTITY_SHARE 0.02
 
 double fuse(const struct fusion *how, const struct match *m) {
+  assert(how->vector >= 0 && how->vector <= 1);
   double words = m->part[LIST_LEXICAL] + m->lent, named = ENTITY_SHARE * m->part[LIST_ENTITY];
   if (!how->means)
     return words + named;
@@ -44,6 +48,7 @@ double fuse(const struct fusion *how, const struct match *m) {
 /* ---- factors of a memory ---- */
 
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m) {
+  assert(policy->half_life_days > 0);
   static const double untrusted = 0.9, suspect = 0.6;
   struct rank_parts p = {1, m->weight, 1, 1, 1, 1, 1};
   const struct mem_type *t = type_find(m->type);
@@ -65,6 +70,7 @@ struct rank_parts rank_parts(const struct rank_policy *policy, const struct memo
 }
 
 double rank_product(const struct rank_parts *p) {
+  assert(p->decay >= 0 && p->decay <= 1);
   static const double share = 0.3; /* largest share of a score that age removes */
   return (1 - share + share * p->decay) * p->weight * p->rating * p->access * p->time * p->type * p->trust;
 }
@@ -94,6 +100,7 @@ struct word_set word_set(struct arena *a, struct str text) {
 static size_t in_both(const struct word_set *x, const struct word_set *y) {
   size_t i = 0, j = 0, both = 0;
   while (i < x->n && j < y->n) {
+    assert((i == 0 || x->v[i - 1] < x->v[i]) && (j == 0 || y->v[j - 1] < y->v[j]));
     both += x->v[i] == y->v[j];
     uint64_t first = x->v[i];
     i += first <= y->v[j];

@@ -145,6 +145,7 @@ static bool one_of(struct str word, struct str choices) {
 
 /* Matches word i against one element of a pattern. */
 static bool match_element(const struct words *words, size_t i, struct str element, struct reading *r) {
+  assert(i < words->n && element.n > 0);
   const struct word *word = &words->v[i];
   if (element.n > 1 || !ascii_upper(element.p[0]))
     return one_of(word->text, element);
@@ -326,6 +327,7 @@ bool when_find(struct str query, int64_t now, struct when *ret_when) {
     found = true;
     i = e.end;
   }
+  assert(!found || (best.when.from < best.when.until && best.when.slack_ms >= (double)MS_PER_DAY));
   if (found)
     *ret_when = best.when;
   return found;

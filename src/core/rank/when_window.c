@@ -20,6 +20,7 @@ static bool window_days(int64_t from, int64_t until, struct when *ret) {
 
 /* Window in milliseconds. */
 static bool window_span(int64_t from, int64_t until, struct when *ret) {
+  assert(from < until);
   if (from < days_from_civil(FIRST_YEAR, 1, 1) * MS_PER_DAY ||
       until > days_from_civil(LAST_YEAR + 1, 1, 1) * MS_PER_DAY)
     return false;
@@ -42,6 +43,7 @@ static int64_t unit_ms(enum unit unit) {
       [UNIT_WEEK] = 7 * MS_PER_DAY,       [UNIT_FORTNIGHT] = 14 * MS_PER_DAY, [UNIT_MONTH] = 30 * MS_PER_DAY,
       [UNIT_QUARTER] = 91 * MS_PER_DAY,   [UNIT_YEAR] = 365 * MS_PER_DAY,     [UNIT_WEEKEND] = 7 * MS_PER_DAY,
   };
+  assert((size_t)unit < ARRAY_LEN(ms));
   return ms[unit];
 }
 
@@ -136,6 +138,7 @@ bool window_weekend(const struct reading *r, int64_t now, struct when *ret) {
 
 /* The latest such day before today; with "this", the day of this week. */
 bool window_weekday(const struct reading *r, int64_t now, struct when *ret) {
+  assert(r->weekday >= 0 && r->weekday < 7);
   int64_t today = day_of(now), day = today - (today + 3) % 7 + r->weekday;
   if (r->turn != TURN_THIS && day >= today)
     day -= 7;
@@ -151,6 +154,7 @@ bool window_weekday_of(const struct reading *r, int64_t now, struct when *ret) {
 }
 
 bool window_date(const struct reading *r, int64_t now, struct when *ret) {
+  assert(r->month >= 1 && r->month <= 12);
   int y, m, d;
   civil_from_days(day_of(now), &y, &m, &d);
   if (r->year) {
@@ -175,6 +179,7 @@ bool window_date(const struct reading *r, int64_t now, struct when *ret) {
 }
 
 bool window_month(const struct reading *r, int64_t now, struct when *ret) {
+  assert(r->month >= 1 && r->month <= 12);
   int y, m, d;
   civil_from_days(day_of(now), &y, &m, &d);
   return window_months(r->year ? r->year : y - (r->month > m), r->month, 1, ret);
@@ -206,6 +211,7 @@ bool window_year(const struct reading *r, int64_t now, struct when *ret) {
 }
 
 bool window_quarter(const struct reading *r, int64_t now, struct when *ret) {
+  assert(r->quarter >= 1 && r->quarter <= 4);
   int y, m, d;
   civil_from_days(day_of(now), &y, &m, &d);
   int first = r->quarter * 3 - 2;

@@ -1,4 +1,6 @@
 /* when_words.c: vocabulary of time expressions. */
+#include <assert.h>
+
 #include "core/rank/when_parts.h"
 
 struct named {
@@ -168,6 +170,7 @@ bool word_read(char class, struct str word, struct reading *r) {
   case 'I':
     return read_date(word, r);
   default:
+    assert(false);
     return false;
   }
 }

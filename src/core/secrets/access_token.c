@@ -1,6 +1,7 @@
 /* access_token.c: format of access tokens and hash of their secret. */
 #include "core/secrets/access_token.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "core/gate/gate.h"
@@ -48,6 +49,7 @@ bool token_parse(struct str text, struct token_text *ret_token) {
 }
 
 struct str token_write(struct arena *a, const struct token_text *t) {
+  assert(t->team.n > 0 && t->team.n <= TEAM_BYTES && token_id_is_valid(t->id));
   char secret[SECRET_CHARS + 1];
   sodium_bin2base64(secret, sizeof(secret), t->secret, sizeof(t->secret), VARIANT);
   struct str text = arena_printf(a, PREFIX "%.*s.%.*s.%s", STR_ARG(t->team), STR_ARG(t->id), secret);
@@ -57,6 +59,7 @@ struct str token_write(struct arena *a, const struct token_text *t) {
 
 /* The dots are unambiguous separators: neither a team nor an id contains one. */
 void token_hash(const struct token_text *t, uint8_t out[TOKEN_HASH_BYTES]) {
+  assert(t->team.n > 0 && token_id_is_valid(t->id));
   crypto_generichash_state state;
   crypto_generichash_init(&state, NULL, 0, TOKEN_HASH_BYTES);
   crypto_generichash_update(&state, (const uint8_t *)t->team.p, t->team.n);

@@ -154,6 +154,7 @@ static void add_characters(struct buf *out, struct str s, size_t from, size_t to
 }
 
 struct str redact_preview(struct arena *a, struct str text, const struct secret_hit *hit) {
+  assert(hit->len > 0 && hit->start <= text.n && hit->len <= text.n - hit->start);
   size_t line = 1;
   for (size_t i = 0; i < hit->start; i++)
     line += text.p[i] == '\n';

@@ -38,6 +38,7 @@ static size_t form_length(const struct needle *n) {
 static char base64_at(const struct needle *n, size_t i) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   size_t bit = first_bit(n) + 6 * i, at = bit / 8 - n->shift;
+  assert(at < n->value.n);
   unsigned high = (unsigned char)n->value.p[at], low = at + 1 < n->value.n ? (unsigned char)n->value.p[at + 1] : 0;
   unsigned sextet = (high << 8 | low) >> (10 - bit % 8) & 63;
   return sextet < 62 ? letters[sextet] : (n->form == FORM_BASE64 ? "+/" : "-_")[sextet - 62];
@@ -113,6 +114,7 @@ static bool is_needle_at(struct str text, size_t at, const struct needle *n) {
 
 /* Longest needle at `at`, or NULL. */
 static const struct needle *needle_at(const struct known_index *index, struct str text, size_t at) {
+  assert(at <= text.n && text.n - at >= KNOWN_MIN);
   const struct needle *best = NULL;
   for (uint32_t k = index->head[hash_at(text.p + at, index->bits)]; k; k = index->v[k - 1].next) {
     const struct needle *n = &index->v[k - 1];

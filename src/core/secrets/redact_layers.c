@@ -122,6 +122,7 @@ static bool decode_spelling(char *out, struct place *anchors, struct str text, e
   for (size_t at = 0; at < text.n;) {
     struct unit u = read_unit(text, at, how);
     assert(u.used > 0 && u.n <= u.used);
+    assert(anchor_count <= text.n / ANCHOR_EVERY + 1);
     if (n >= anchor_count * ANCHOR_EVERY)
       anchors[anchor_count++] = (struct place){at, n};
     changed |= u.n != 1 || u.used != 1 || u.bytes[0] != text.p[at];
@@ -136,6 +137,7 @@ static bool decode_spelling(char *out, struct place *anchors, struct str text, e
 /* Last anchor with at most `read` decoded bytes before it. */
 static struct place anchor_before(const struct place *anchors, size_t read) {
   size_t i = read / ANCHOR_EVERY;
+  assert(i > 0 || anchors[0].read <= read);
   return anchors[i].read <= read ? anchors[i] : anchors[i - 1];
 }
 
@@ -194,6 +196,7 @@ static struct known_span outward(struct layer *l, struct known_span s) {
     l->reached = start_of(text, nearer ? l->reached : anchor, s.start, l->how);
     out = (struct known_span){l->reached.at, end_of(text, l->reached, s.end, l->how)};
   }
+  assert(out.start < out.end && out.end <= text.n);
   return out;
 }
 
@@ -225,6 +228,7 @@ static void release(struct search *q, size_t reserved) { q->left += reserved; }
 
 static char *room_for(struct search *q, const struct layer *inner) {
   assert(inner->spelled + inner->decoded >= 1 && inner->spelled + inner->decoded <= INNER_MOST);
+  assert(inner->outer->text.n <= q->scan->text.n);
   char **room = &q->room[inner->spelled + inner->decoded - 1];
   if (!q->a)
     q->a = arena_child(q->scan->a);
@@ -280,6 +284,7 @@ static struct str from_hex(char *out, struct str run) {
 /* Decodes a run at each possible alignment, because other letters may precede the encoded text. A run gets only its
  * share of the budget: image data decodes to text full of escapes and must not exhaust it. */
 static void search_run(struct search *q, struct layer *l, size_t from, size_t to, bool is_hex) {
+  assert(from < to && to <= l->text.n);
   size_t shifts = is_hex ? 2 : 4, least = is_hex ? HEX_LEAST : BASE64_LEAST;
   size_t share =
       q->left / (l->text.n - from) * (to - from) + q->left % (l->text.n - from) * (to - from) / (l->text.n - from);

@@ -1,6 +1,8 @@
 /* redact_scan.c: alphabets, word boundaries, and detection of generated values for the secret scanner. */
 #include "core/secrets/redact_scan.h"
 
+#include <assert.h>
+
 const uint16_t redact_alphabet[256] = {
     ['\t' ... '\r'] = IN_BARE_STOP,
     [' '] = IN_BARE_STOP,
@@ -82,6 +84,7 @@ static bool is_marker_before(struct str text, size_t at) {
 }
 
 size_t redact_escape_length(struct str text, size_t at) {
+  assert(at > 0 && at <= text.n);
   if (text.p[at - 1] == '%')
     return redact_run(text, at, IN_HEX, 2) == 2 ? 2 : 0;
   if (at < text.n && text.p[at] == 'u')
@@ -91,6 +94,7 @@ size_t redact_escape_length(struct str text, size_t at) {
 
 bool redact_is_part_of_word(struct str text, size_t at) {
   static const size_t tails[] = {1, 2, 5};
+  assert(at > 0 && at <= text.n);
   if (text.p[at - 1] == ']')
     return is_marker_before(text, at);
   for (size_t i = 0; i < ARRAY_LEN(tails); i++)
@@ -120,6 +124,7 @@ static struct str judged(struct str value) { return value.n > JUDGED_MAX ? (stru
 
 /* Sum of squared byte counts. n * n divided by it is the effective number of different bytes. */
 static size_t sum_of_squares(struct str value) {
+  assert(value.n <= JUDGED_MAX);
   uint8_t count[256] = {0};
   size_t sum = 0;
   for (size_t i = 0; i < value.n; i++)
@@ -140,6 +145,7 @@ static bool is_reference(struct str value) {
   for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
     if (redact_at_nocase(value, 0, prefixes[i]))
       return true;
+  assert(value.n > 0);
   if (value.p[0] == '\\' && value.n > 1)
     value = str_slice(value, 1, value.n);
   char last = value.p[value.n - 1];
@@ -193,7 +199,10 @@ static const uint32_t rare_pairs[26] = {
     0x2a2024a, 0x2a10642, 0x3f10680, 0x3ffbeee, 0x3f99e6e, 0x3f376ea, 0x3f306ea, 0x3fffeee,
 };
 
-static bool is_rare_pair(char a, char b) { return rare_pairs[(a | 32) - 'a'] >> ((b | 32) - 'a') & 1; }
+static bool is_rare_pair(char a, char b) {
+  assert(ascii_alpha(a) && ascii_alpha(b));
+  return rare_pairs[(a | 32) - 'a'] >> ((b | 32) - 'a') & 1;
+}
 
 /* Counts of a run of letters and digits. A piece is a group of letters that ends at a digit or at a change from lower
  * to upper case: "Access" and "TOKEN" in "AccessTOKEN2". `turns` are changes between letters and digits. */

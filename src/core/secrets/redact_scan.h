@@ -1,6 +1,8 @@
 /* redact_scan.h: internals of the secret scanner; private to src/core/secrets. */
 #pragma once
 
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -22,6 +24,7 @@ struct redact_scan {
 
 static inline void redact_add(struct redact_scan *s, size_t start, size_t end, const char *pattern,
                               enum found_rank rank) {
+  assert(start < end && end <= s->text.n);
   list_push(s->a, &s->out, (struct found){start, end, pattern, rank});
 }
 
@@ -88,6 +91,7 @@ static inline bool redact_in(char c, unsigned alphabet) { return (redact_alphabe
 static inline bool redact_one_of(char c, const char *set) { return c != 0 && strchr(set, c) != NULL; }
 /* Length of the run of `alphabet` at `from`, counted up to `limit`. */
 static inline size_t redact_run(struct str text, size_t from, unsigned alphabet, size_t limit) {
+  assert(from <= text.n);
   size_t end = limit < text.n - from ? from + limit : text.n, i = from;
   while (i < end && redact_in(text.p[i], alphabet))
     i++;

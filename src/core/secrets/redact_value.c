@@ -1,4 +1,6 @@
 /* redact_value.c: reader of the value after a separator: quoted, escaped or bare. */
+#include <assert.h>
+
 #include "core/secrets/redact_scan.h"
 
 /* Bytes of a value read before deciding whether it is a secret. Only secrets are read to their end, which keeps the
@@ -6,6 +8,7 @@
 enum { BARE_BYTES = 160, QUOTED_BYTES = 512 };
 
 static size_t skip_blanks(struct str text, size_t at) {
+  assert(at <= text.n);
   size_t end = text.n - at > 8 ? at + 8 : text.n;
   while (at < end && (text.p[at] == ' ' || text.p[at] == '\t'))
     at++;
@@ -31,6 +34,7 @@ static const struct quote *quote_at(struct str text, size_t at) {
 /* Position of the closing quote of a value that starts at `at`, on the same line; SIZE_MAX if there is none. In JSON
  * nested in a JSON string (`escaped`), the quote has a backslash. */
 static size_t closing_quote(struct str text, size_t at, const struct quote *q, bool escaped) {
+  assert(at <= text.n);
   size_t end = text.n - at > QUOTED_BYTES ? at + QUOTED_BYTES : text.n;
   for (size_t i = at; i < end && text.p[i] != '\n'; i++) {
     if (text.p[i] == q->close.p[0] && str_starts(str_slice(text, i, text.n), q->close))
@@ -64,6 +68,7 @@ static bool is_bare_end(struct str text, size_t at) {
 }
 
 static size_t bare_end(struct str text, size_t at, size_t limit) {
+  assert(at <= text.n);
   size_t end = text.n - at > limit ? at + limit : text.n, i = at;
   while (i < end && !(redact_in(text.p[i], IN_BARE_STOP) && is_bare_end(text, i)))
     i++;

@@ -1,6 +1,8 @@
 /* markup.c: parser of light Markdown: kinds of lines, speakers, plain text. */
 #include "core/text/markup.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "core/text/text.h"
@@ -25,6 +27,7 @@ static size_t run_length(struct str s, size_t i, char c) {
 }
 
 static bool is_rule(struct str s, size_t i) {
+  assert(i < s.n);
   char c = s.p[i];
   if (c != '-' && c != '*' && c != '_' && c != '=')
     return false;
@@ -49,6 +52,7 @@ static size_t skip_bullet(struct str s, size_t i) {
 
 /* Offset after the list number at i: "1.", "12)", "(3)", "a)", "1" + U+3001; 0 if there is none. */
 static size_t skip_number(struct str s, size_t i) {
+  assert(i < s.n);
   bool open = s.p[i] == '(';
   i += open;
   size_t digits = 0;
@@ -116,13 +120,16 @@ struct line markup_line(struct str s) {
     line.text = skip_blanks(s, after);
   if (line.kind == LINE_BULLET)
     read_check_box(s, &line);
+  assert(line.text <= s.n);
   return line;
 }
 
 bool markup_in_fence(struct str s, char *fence) {
+  assert(*fence == 0 || *fence == '`' || *fence == '~');
   struct line line = markup_line(s);
   if (line.kind != LINE_FENCE)
     return *fence != 0;
+  assert(line.text < s.n);
   char c = s.p[line.text];
   if (*fence == 0)
     *fence = c;
@@ -194,6 +201,7 @@ static size_t skip_name(struct str s, size_t at) {
 
 /* Offset after the role at `at`, in any case; 0 if there is none. */
 static size_t skip_role(struct str s, size_t at) {
+  assert(at < s.n);
   static const char *const roles[] = {"user", "assistant", "human", "system", "agent", "bot", "ai", "me"};
   for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
     struct str role = str_from(roles[i]);
@@ -242,6 +250,7 @@ size_t markup_speaker(struct str line) {
 
 /* Offset after the link or image whose '[' is at i; 0 if it is not a link. */
 static size_t skip_link(struct str s, size_t i, struct str *ret_text) {
+  assert(i < s.n && s.p[i] == '[');
   struct str near = utf8_cut(str_slice(s, i, s.n), LINK_MAX);
   size_t close = str_find(near, STR("]("), 0);
   if (close == SIZE_MAX || memchr(near.p + 1, '[', close - 1))
@@ -293,6 +302,7 @@ static size_t quote_at(struct str s, int *ret_class) {
       {STR_INIT("\xe2\x80\x9e"), 1}, {STR_INIT("\xc2\xab"), 1},     {STR_INIT("\xc2\xbb"), 2},
       {STR_INIT("\xe3\x80\x8c"), 1}, {STR_INIT("\xe3\x80\x8d"), 2},
   };
+  assert(s.n > 0);
   if (s.p[0] != '"' && (unsigned char)s.p[0] < 0x80)
     return 0; /* fast path */
   for (size_t i = 0; i < ARRAY_LEN(marks); i++)
@@ -322,8 +332,10 @@ static struct str strip_quotes(struct str s) {
     return str_trim(str_slice(s, first, s.n));
   if (count == 1 && at_end)
     return str_trim(str_slice(s, 0, last_at));
-  if (count == 2 && at_start && at_end)
+  if (count == 2 && at_start && at_end) {
+    assert(first <= last_at);
     return str_trim(str_slice(s, first, last_at));
+  }
   return s;
 }
 

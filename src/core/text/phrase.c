@@ -54,6 +54,7 @@ static bool is_past(struct str s, size_t start, size_t end) {
   static const char *const after[] = {"been",  "ran",   "got",  "had",  "was",   "saw",  "came",
                                       "went",  "made",  "did",  "knew", "heard", "met",  "were",
                                       "found", "broke", "sent", "took", "gave",  "left", "mind"};
+  assert(start <= end && end <= s.n);
   size_t to = start;
   while (to > 0 && ascii_space(s.p[to - 1]))
     to--;
@@ -132,6 +133,7 @@ size_t phrase_at(struct str s, size_t pos, const char *phrase) {
   if (ascii_alnum(*phrase) && !is_boundary_before(s, pos))
     return 0;
   size_t end = match(s, pos, pos, phrase);
+  assert(!end || (end > pos && end <= s.n));
   return end ? end - pos : 0;
 }
 

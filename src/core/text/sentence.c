@@ -1,4 +1,6 @@
 /* sentence.c: sentence boundaries (text_next_sentence). */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/text/markup.h"
 #include "core/text/text.h"
@@ -50,6 +52,7 @@ static bool is_closer(uint32_t cp) {
 
 /* The word that ends at `end`, of at most LAST_WORD_MAX bytes, not before `start`. */
 static struct str last_word(struct str s, size_t start, size_t end) {
+  assert(start <= end && end <= s.n);
   size_t from = end;
   while (from > start && end - from < LAST_WORD_MAX && !ascii_space(s.p[from - 1]) &&
          !strchr("([{\"'*_`", s.p[from - 1]))
@@ -75,6 +78,7 @@ static bool is_number(struct str word) {
 /* True if the single full stop at `dot` ends the sentence that starts at `start`. `next` is the first character after
  * it, 0 at the end of the text. */
 static bool is_full_stop_end(struct str s, size_t start, size_t dot, uint32_t next) {
+  assert(dot < s.n && s.p[dot] == '.');
   struct str word = last_word(s, start, dot);
   if (word.n == 0)
     return next == 0; /* an isolated full stop is a symbol */
@@ -113,6 +117,7 @@ static bool read_stops(struct str s, size_t start, size_t *pos) {
     }
     i = next;
   }
+  assert(i > first);
   *pos = i;
   if (wide || i == s.n)
     return true;
@@ -132,12 +137,14 @@ static bool read_stops(struct str s, size_t start, size_t *pos) {
 
 /* True if the line break at `pos` ends the sentence. */
 static bool is_break_end(struct str s, size_t pos) {
+  assert(pos < s.n && s.p[pos] == '\n');
   const char *before = pos ? memrchr(s.p, '\n', pos) : NULL;
   size_t line = before ? (size_t)(before - s.p) + 1 : 0;
   return !markup_wraps(str_slice(s, line, pos), str_slice(s, pos + 1, markup_line_end(s, pos + 1)));
 }
 
 bool text_next_sentence(struct str s, size_t *pos, struct str *ret_sentence) {
+  assert(*pos <= s.n);
   size_t start = *pos;
   while (start < s.n && ascii_space(s.p[start]))
     start++;
@@ -160,6 +167,7 @@ bool text_next_sentence(struct str s, size_t *pos, struct str *ret_sentence) {
     }
     i = next;
   }
+  assert(i > start && i <= s.n);
   *pos = i;
   *ret_sentence = str_trim(str_slice(s, start, i));
   return true;

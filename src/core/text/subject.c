@@ -1,6 +1,8 @@
 /* subject.c: extraction of the topics of a text by capital letters. */
 #include "core/text/subject.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/text/markup.h"
 #include "core/text/text.h"
@@ -20,8 +22,9 @@ struct subjects {
   size_t n;
   uint16_t slots[SLOTS]; /* open addressing: index + 1; 0 if free */
 };
+_Static_assert(SLOTS > SUBJECTS_MAX, "a search ends at a free slot");
 
-/* Words that are often capitalized but are not names: at the start of sentences, in titles, as labels. Sorted. */
+/* Words that are often capitalized but are not names: at the start of sentences, in titles, as labels. */
 static const char *const common[] = {
     "a",       "about",     "above",     "according", "action",    "actions",   "add",      "added",      "after",
     "again",   "aka",       "all",       "already",   "also",      "although",  "always",   "am",         "an",
@@ -79,6 +82,7 @@ static bool is_common(struct str word) {
   size_t from = 0, to = ARRAY_LEN(common);
   while (from < to) {
     size_t middle = (from + to) / 2;
+    assert(middle == 0 || strcmp(common[middle - 1], common[middle]) < 0);
     int order = str_cmp(key, str_from(common[middle]));
     if (order == 0)
       return true;
@@ -184,6 +188,7 @@ struct run {
 };
 
 static void end_run(struct subjects *subjects, struct str s, struct run *run) {
+  assert(run->start <= run->end && run->end <= s.n);
   struct str name = str_slice(s, run->start, run->end);
   if (run->words == 1)
     count_name(subjects, name, !run->opening, run->form != FORM_CAPITAL);

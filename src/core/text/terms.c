@@ -1,6 +1,8 @@
 /* terms.c: derived tokens for the full-text index, and stop words. */
 #include "core/text/terms.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/text/text.h"
 
@@ -72,6 +74,7 @@ static size_t skip_joiners(struct str s, size_t pos) {
 
 /* Offset after the next character of the name, or after the joiners at i; 0 if the name ends at i. */
 static size_t name_step(struct str s, size_t i) {
+  assert(i < s.n);
   if (ascii_alnum(s.p[i])) /* fast path: every stored text passes here */
     return i + 1;
   size_t next = i;
@@ -261,6 +264,7 @@ bool terms_is_stop_word(struct str word) {
   size_t low = 0, high = ARRAY_LEN(stops);
   while (low < high) {
     size_t middle = (low + high) / 2;
+    assert(middle == 0 || strcmp(stops[middle - 1], stops[middle]) < 0);
     int order = str_cmp(str_from(stops[middle]), word);
     if (order == 0)
       return true;

@@ -1,6 +1,8 @@
 /* text.c: words, word counts and normalization of plain text. */
 #include "core/text/text.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -48,6 +50,7 @@ static size_t word_end(struct str s, size_t pos) {
 }
 
 bool text_next_word(struct str s, size_t *pos, struct str *ret_word) {
+  assert(*pos <= s.n);
   size_t i = *pos;
   while (i < s.n) {
     size_t start = i;
@@ -59,6 +62,7 @@ bool text_next_word(struct str s, size_t *pos, struct str *ret_word) {
     else
       for (uint32_t mark = peek(s, i); utf8_is_unspaced(mark) && is_combining(mark); mark = peek(s, i))
         utf8_next(s, &i);
+    assert(i > start && i <= s.n);
     *ret_word = str_slice(s, start, i);
     *pos = i;
     return true;
@@ -201,6 +205,7 @@ static struct str trim_punctuation(struct str word) {
       start = at;
     end = i;
   }
+  assert(start <= end && end <= word.n);
   return str_slice(word, start, end);
 }
 

@@ -1,6 +1,8 @@
 /* token_count.c: estimate of the language model tokens of a text. */
 #include "core/text/token_count.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 
 /* Weights are in twelfths of a token, so all are integers and sums are exact. */
@@ -35,6 +37,7 @@ static void meter_add(struct meter *m, uint32_t cp) {
 
 /* meter_add() for ASCII, which most text is. */
 static void meter_add_ascii(struct meter *m, char c) {
+  assert((unsigned char)c < 0x80);
   bool space = ascii_space(c);
   if (space)
     m->chars += m->in_space ? 1 : UNIT / 4;

@@ -1,6 +1,8 @@
 /* present.c: sanitizer for stored text shown to a model or a terminal. */
 #include "core/trust/present.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -34,6 +36,7 @@ static bool is_joining(uint32_t before, struct str s, size_t pos) {
 
 /* End of the escape sequence whose ESC is at s.p[pos]: CSI, a string ended by BEL or ESC \, or ESC x. */
 static size_t skip_escape(struct str s, size_t pos) {
+  assert(pos < s.n && s.p[pos] == 0x1B);
   size_t i = pos + 1;
   if (i >= s.n)
     return i;
@@ -135,6 +138,7 @@ static bool has_tag_name(struct str rest, const char *const *names) {
 
 /* True if the '<' at s.p[pos] opens a tag that a model could take for part of its prompt. */
 static bool is_prompt_tag(struct str s, size_t pos) {
+  assert(pos < s.n && s.p[pos] == '<');
   size_t i = pos + 1, end = s.n - i < TAG_GAP ? s.n : i + TAG_GAP;
   while (i < end && (s.p[i] == '/' || s.p[i] == '<' || ascii_space(s.p[i])))
     i++;

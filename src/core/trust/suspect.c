@@ -1,6 +1,8 @@
 /* suspect.c: prompt injection detector: undoes evasions, then applies the tables of suspect_words.c. */
 #include "core/trust/suspect.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/trust/present.h"
 #include "core/trust/suspect_decode.h"
@@ -94,6 +96,7 @@ struct reading {
 };
 
 static void add_finding(struct reading *r, enum suspect_finding what, int weight) {
+  assert(what < FOUND_COUNT && weight > 0);
   if (r->weights[what] < weight)
     r->weights[what] = weight;
 }
@@ -339,6 +342,7 @@ static struct str decode_base64(struct arena *a, struct str code) {
   struct buf b = BUF(a);
   unsigned bits = 0;
   for (size_t i = 0; i < code.n; i++) {
+    assert(ascii_base64(code.p[i]) >= 0);
     bits = (bits << 6 | (unsigned)ascii_base64(code.p[i])) & 0xffffff;
     if (i % 4)
       buf_addc(&b, (char)(bits >> (6 - 2 * (i % 4))));
@@ -383,6 +387,7 @@ static void read_decoded(struct reading *r, struct str s) {
     struct str text = d->decode(r->a, utf8_cut(s, DECODED_MOST));
     if (!text.p)
       continue;
+    assert(text.n <= s.n);
     struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
     read_text(&inner, text);
     for (int k = 0; k < FOUND_COUNT; k++)

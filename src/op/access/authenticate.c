@@ -1,6 +1,7 @@
 /* authenticate.c: turns a token into a verified caller. */
 #include "op/access/authenticate.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "base/alloc.h"
@@ -109,5 +110,6 @@ struct principal *principal_dup(const struct principal *p) {
   copy->token = copy_into(&at, p->token);
   for (size_t i = 0; i < p->projects.n; i++)
     copy->projects.v[i] = copy_into(&at, p->projects.v[i]);
+  assert(at == (char *)copy + size);
   return copy;
 }

@@ -1,6 +1,8 @@
 /* roles.c: which operations a caller may call; binds the store to what the caller can reach. */
 #include "op/access/roles.h"
 
+#include <assert.h>
+
 #include "core/gate/gate.h"
 #include "op/run/common.h"
 
@@ -212,6 +214,7 @@ enum status roles_check(struct engine *engine, const struct caller *caller, cons
                          .now = clock_now(&engine->clock),
                          .arena = &a,
                          .err = err};
+  assert(call.op);
   if (is_local_user(&call))
     return STATUS_OK;
   arena_init(&a);

@@ -292,6 +292,7 @@ static void end_expired(struct feed *f) {
       sub = sub->next;
       continue;
     }
+    assert(!sub->serving);
     sub->serving = true;
     pthread_mutex_unlock(&f->lock);
     end(f, sub);

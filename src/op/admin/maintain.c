@@ -3,6 +3,8 @@
  *
  * Idempotent: each step looks only at active memories, so a second run finds nothing, and no step changes a memory that
  * was retired for another reason. */
+#include <assert.h>
+
 #include "core/rank/rank.h"
 #include "op/admin/judge.h"
 #include "op/embedding/reembed.h"
@@ -35,6 +37,7 @@ static enum status number(struct op_call *call, enum setting_id id, double *ret)
 
 /* Days until retention falls below the limit, in steps of 1/64 of the half-life. */
 static double fade_days(double half_life, double below) {
+  assert(below > 0);
   double days = 0;
   while (retention(days, half_life) >= below)
     days += half_life / 64;

@@ -1,4 +1,6 @@
 /* repeats.c: the operation repeats: pairs of near-duplicate rules, which are corrections that had to be made twice. */
+#include <assert.h>
+
 #include "embed/vec.h"
 #include "op/handlers.h"
 #include "op/write/write.h"
@@ -76,8 +78,10 @@ static void put_side(struct op_call *call, yyjson_mut_val *to, const char *name,
 static int64_t count_involved(struct op_call *call, const struct pairs_found *found, size_t rules) {
   bool *seen = arena_array(call->arena, bool, rules + 1);
   int64_t n = 0;
-  for (size_t i = 0; i < found->n; i++)
+  for (size_t i = 0; i < found->n; i++) {
+    assert(found->v[i].a < rules && found->v[i].b < rules);
     seen[found->v[i].a] = seen[found->v[i].b] = true;
+  }
   for (size_t i = 0; i < rules; i++)
     n += seen[i];
   return n;

@@ -78,6 +78,7 @@ static bool has_line(const struct boot_group *group, int64_t id) {
 /* Unless the memory is already listed as relevant. */
 static void add(struct boot *b, enum boot_place g, const struct memory *m, size_t cap, bool protect) {
   struct boot_group *group = &b->groups[g];
+  assert(!group->member);
   if (has_line(&b->groups[BOOT_G_RELEVANT], m->id))
     return;
   if (!protect && group->n >= cap) {
@@ -115,6 +116,7 @@ static void set_fetches(struct boot *b) {
       b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --kind %s", kind_names[t->kind]).p;
     else if (t)
       b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --type %s", t->name).p;
+    assert(b->groups[g].fetch);
   }
 }
 
@@ -280,6 +282,7 @@ static enum status add_tasks(struct boot *b) {
 static void add_json(struct boot *b, enum boot_place g, int64_t id, struct str text, const yyjson_mut_val *v,
                      bool protect) {
   struct arena *a = b->call->arena;
+  assert(b->groups[g].member);
   list_push(a, &b->groups[g],
             (struct boot_line){.id = id, .text = text, .protect = protect, .json = json_write(a, v, false)});
 }
@@ -292,7 +295,9 @@ static void add_actions(struct boot *b) {
     put_action_item(doc, v, &from->items.v[i]);
     add_json(b, BOOT_G_ACTIONS, from->items.v[i].id, from->items.v[i].text, v, false);
   }
-  b->groups[BOOT_G_ACTIONS].dropped = (size_t)from->pending - from->items.n;
+  /* They are counted before they are listed: another process may add one in between. */
+  b->groups[BOOT_G_ACTIONS].dropped =
+      from->pending > (int64_t)from->items.n ? (size_t)from->pending - from->items.n : 0;
 }
 
 static void add_handoff(struct boot *b) {

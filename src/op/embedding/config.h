@@ -1,6 +1,8 @@
 /* config.h: configuration of an embedder, from the team's settings or stored with its index; opens the embedder. */
 #pragma once
 
+#include <assert.h>
+
 #include "op/run/common.h"
 #include "store/tables/settings.h"
 
@@ -14,6 +16,7 @@ struct embed_config {
 };
 
 static inline struct str embed_config_value(const struct embed_config *c, enum setting_id id) {
+  assert(id >= SET_EMBEDDER && id <= SET_EMBEDDER_LAST);
   return c->v[id - SET_EMBEDDER];
 }
 

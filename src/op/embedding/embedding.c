@@ -43,6 +43,7 @@ static void add_active(struct op_call *call, struct embeddings *set, const struc
     s = embedding_open(call, &config, active->dims, &e, &why);
   if (s == STATUS_OK && !str_eq(e.model.model, active->model))
     s = error_set(&why, STATUS_CONFLICT, "its vectors do not match the index %.*s", STR_ARG(active->model));
+  assert(set->n == 0);
   if (s == STATUS_OK)
     set->v[set->n++] = e;
   else
@@ -134,6 +135,7 @@ enum status embeddings_note(struct op_call *call, struct txn *txn, const struct 
   struct vec_indexes rows;
   if (!set->to_note || !e)
     return STATUS_OK;
+  assert(db_in_transaction(store_db(txn->store)));
   TRY(vec_indexes_of(txn->store, txn->team, call->arena, &rows, call->err));
   const struct vec_index *active = &rows.of[VEC_ACTIVE];
   struct vec_index index = {.model = e->model.model, .dims = e->model.dims, .config = e->kept};

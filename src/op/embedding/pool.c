@@ -208,6 +208,7 @@ void embedding_try_again(const struct embedding *e) { e->slot->retry_at = 0; }
 
 enum status embed_texts(struct op_call *call, struct arena *a, const struct embedding *e, const struct str *texts,
                         size_t n, int8_t *ret_vectors, struct error *why) {
+  assert(!db_in_transaction(store_db(call->engine->store)));
   if (e->costly)
     return embed_through_cache(&(struct cached){call, e}, a, EMBED_TEXT, texts, n, ret_vectors, why);
   return e->e->embed(e->e, a, EMBED_TEXT, texts, n, ret_vectors, why);
@@ -273,6 +274,7 @@ static enum status compute_query(struct op_call *call, const struct embedding *e
 
 enum status embed_query(struct op_call *call, const struct embedding *e, struct str text, const int8_t **ret_vector,
                         struct error *why) {
+  assert(e->model.dims > 0 && e->model.dims == e->e->dims);
   struct pooled *p = e->slot;
   size_t dims = (size_t)e->model.dims;
   char hash[HASH_TEXT_SIZE];

@@ -1,4 +1,6 @@
 /* reembed_pass.c: embeds the pending chunks, in batches. */
+#include <assert.h>
+
 #include "core/memory/chunk.h"
 #include "op/embedding/reembed.h"
 #include "store/memories/lifecycle.h"
@@ -34,6 +36,7 @@ static bool works(const struct walk *w) {
 /* If a batch fails, tries its texts one by one: a text that the embedder refuses must not block the others. ok[i] says
  * which have a vector. */
 static enum status embed_rows(struct walk *w, const struct str *texts, size_t n, int8_t *vectors, bool *ok) {
+  assert(n > 0);
   size_t dims = (size_t)w->e->model.dims;
   struct embedding e = *w->e;
   e.costly &= !w->has_context;

@@ -1,4 +1,6 @@
 /* duplicates.c: measures the duplicate check on labelled sentence pairs. */
+#include <assert.h>
+
 #include "base/os/fs.h"
 #include "embed/embed.h"
 #include "embed/fit.h"
@@ -47,7 +49,10 @@ static struct verdicts judge(const struct pairs *pairs, const struct calibration
   return v;
 }
 
-static double share(size_t part, size_t of) { return of ? json_round((double)part / (double)of, 4) : 0; }
+static double share(size_t part, size_t of) {
+  assert(part <= of);
+  return of ? json_round((double)part / (double)of, 4) : 0;
+}
 
 static void put_verdicts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *const names[4], const struct verdicts *v,
                          const struct counts *n) {
@@ -74,6 +79,7 @@ static void put_thresholds(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struc
 
 static void report(struct eval *e, struct str name, const struct pairs *pairs, const struct embedder *embedder) {
   static const char *const labelled[] = {"binary", "score", "nli"};
+  assert((size_t)pairs->labels < ARRAY_LEN(labelled));
   yyjson_mut_doc *doc = e->call->doc;
   yyjson_mut_val *obj = yyjson_mut_arr_add_obj(doc, e->pairs);
   struct counts n = count(pairs);

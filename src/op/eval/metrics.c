@@ -1,6 +1,7 @@
 /* metrics.c: recall, NDCG, MRR and percentiles. */
 #include "op/eval/metrics.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 const char *const metric_names[METRIC_COUNT] = {[METRIC_RECALL_1] = "recall@1",
@@ -71,6 +72,7 @@ void metrics_add(struct metrics *m, const double *ranked, size_t ranked_count, c
   m->queries++;
   if (relevant_count == 0)
     return;
+  assert(at10 <= relevant_count);
   m->sum[METRIC_RECALL_1] += (double)at1 / all;
   m->sum[METRIC_RECALL_5] += (double)at5 / all;
   m->sum[METRIC_RECALL_10] += (double)at10 / all;
@@ -82,6 +84,7 @@ void metrics_add(struct metrics *m, const double *ranked, size_t ranked_count, c
 }
 
 double metrics_mean(const struct metrics *m, enum metric which) {
+  assert(which < METRIC_COUNT);
   return m->queries ? m->sum[which] / (double)m->queries : 0;
 }
 
@@ -91,6 +94,7 @@ static int by_value(const void *x, const void *y) {
 }
 
 double percentile(double *values, size_t n, double share) {
+  assert(share >= 0 && share <= 1);
   if (n == 0)
     return 0;
   qsort(values, n, sizeof(*values), by_value);

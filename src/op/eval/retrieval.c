@@ -1,4 +1,5 @@
 /* retrieval.c: measures one retrieval set: loads its groups, runs its queries, computes metrics. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "op/eval/eval.h"
@@ -43,6 +44,8 @@ static const struct eval_place *first_place(const struct eval_places *places, in
     else
       high = mid;
   }
+  assert(low == 0 || places->v[low - 1].memory < memory);
+  assert(low == places->n || places->v[low].memory >= memory);
   return places->v + low;
 }
 
@@ -70,6 +73,7 @@ static struct figures *figures_of(struct measuring *m, struct str type) {
 
 static void add_figures(struct measuring *m, enum eval_mode mode, const struct eval_query *q,
                         const struct ranking *ranking) {
+  assert(ranking->docs.n <= METRIC_DEPTH);
   double gains[METRIC_DEPTH] = {0};
   double *relevant = arena_array(m->e->call->arena, double, q->rels.n);
   for (size_t i = 0; i < q->rels.n; i++) {
@@ -270,6 +274,7 @@ enum status eval_retrieval(struct eval *e, struct str path, struct str name) {
     m->to_load += m->set.groups.v[i].entries.n;
   for (size_t i = 0; s == STATUS_OK && i < m->set.groups.n; i++)
     s = measure_group(m, &m->set.groups.v[i]);
+  assert(s != STATUS_OK || (m->asked == m->set.queries.n && m->loaded == m->to_load));
   if (s == STATUS_OK)
     report(m);
   call->arena = outer;

@@ -19,6 +19,7 @@ struct names {
 };
 
 static struct slot *find_slot(const struct names *t, struct str name) {
+  assert(t->n < t->cap && (t->cap & (t->cap - 1)) == 0);
   uint64_t h = str_hash(STR_HASH, name);
   size_t at = (size_t)(h ^ (h >> 32)) & (t->cap - 1);
   while (t->v[at].name.p && !str_eq(t->v[at].name, name))
@@ -40,8 +41,9 @@ static void names_grow(struct names *t) {
   *t = wider;
 }
 
-/* The name must outlive the table and must not be in it. */
+/* The name must outlive the table. */
 static void names_put(struct names *t, struct str name, size_t value) {
+  assert(names_get(t, name) == SIZE_MAX);
   if (2 * (t->n + 1) > t->cap)
     names_grow(t);
   *find_slot(t, name) = (struct slot){name.p ? name : STR(""), value};
@@ -340,6 +342,7 @@ static int by_time(const void *x, const void *y) {
 static void add_candidates(struct reader *r, const struct asked *asked, struct eval_group *g) {
   for (size_t i = 0; i < asked->cand.n; i++) {
     size_t doc = names_get(&r->docs, asked->cand.v[i]);
+    assert(doc < r->set->docs.n);
     int64_t at = asked->at.v[i] ? asked->at.v[i] : r->set->docs.v[doc].at;
     list_push(r->a, &g->entries, (struct eval_entry){doc, at});
   }

@@ -3,6 +3,8 @@
  * A file is a memory with its path as key and its content, byte for byte, as text. An edit supersedes it softly, so
  * that every version stays; deleting a file forgets it. Results and errors have the texts of Anthropic's memory tool,
  * without the prefix "Error: ", which the MCP tool adds to some of them. */
+#include <assert.h>
+
 #include "core/files/memfile.h"
 #include "core/memory/headline.h"
 #include "core/text/text.h"
@@ -110,6 +112,7 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   struct txn txn;
   struct memory held;
   bool found;
+  assert(memfile_is_path(was->path));
   draft(call, was->path, content, &w);
   w.reason = str_from(reason);
   *ret_again = false;
@@ -420,6 +423,7 @@ static enum status prepare_move(struct op_call *call, const struct memory *m, st
   struct arena *a = call->arena;
   struct file f = {.path = m->key, .m = *m, .found = true};
   TRY(load_text(call, &f));
+  assert(str_starts(f.path, old));
   struct str rest = str_slice(f.path, old.n, f.path.n), path;
   TRY(memfile_path(arena_printf(a, "%.*s%.*s", STR_ARG(new), STR_ARG(rest)), &path, call->err));
   struct move mv = {.from = f};

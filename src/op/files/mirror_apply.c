@@ -1,4 +1,6 @@
 /* mirror_apply.c: edits of MEMORY.md as writes to the store. */
+#include <assert.h>
+
 #include "core/memory/headline.h"
 #include "op/files/mirror.h"
 #include "op/transfer/import.h"
@@ -48,6 +50,7 @@ static void refuse_line(struct applying *p, struct mirror_block *b, const struct
 }
 
 static void report_conflict(struct applying *p, struct mirror_block *b) {
+  assert(b->fate == MIRROR_CLASH && b->id);
   struct op_call *call = p->call;
   yyjson_mut_val *v = report_line(p, p->report->conflicts, b);
   struct str now = STR("");
@@ -99,6 +102,7 @@ static enum status refuse_suspect(struct op_call *call, struct str why) {
 }
 
 static enum status prepare(struct applying *p, struct mirror_block *b) {
+  assert(b->kind == MIRROR_BULLET && (b->fate == MIRROR_ADD || b->fate == MIRROR_EDIT));
   struct op_call *call = p->call;
   struct edit e = {.block = b};
   int section = MIRROR_SECTION_NONE;
@@ -112,6 +116,7 @@ static enum status prepare(struct applying *p, struct mirror_block *b) {
     e.write.reason = reason_edited;
     e.write.inherit_pin = e.write.inherit_skill = e.write.inherit_key = true;
   }
+  assert(b->fate == MIRROR_ADD || e.write.supersedes.p);
   if (b->fate == MIRROR_ADD || (b->section != MIRROR_SECTION_NONE && b->section != section))
     m->type = type_of(b);
   enum status s = write_prepare(call, &e.write);
@@ -149,6 +154,7 @@ static enum status forget(struct applying *p, int64_t id) {
 /* The write was a duplicate. If the page shows the existing memory with the same text, the line stands for it;
  * otherwise the line stays, with a note. */
 static enum status report_duplicate(struct applying *p, struct edit *e) {
+  assert(e->write.action == WRITE_SKIPPED && e->write.id);
   struct op_call *call = p->call;
   struct memory m;
   bool found;

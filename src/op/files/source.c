@@ -6,6 +6,7 @@
  *
  * Files are read in two passes, for their hashes and then for their texts, so a folder may be larger than memory.
  * The write lock is held for at most BATCH_FILES files at a time. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -229,6 +230,7 @@ static struct str without_secrets(struct source *x, struct arena *a, struct str 
   x->redacted += (int64_t)hits.n;
   for (size_t i = 0; i < hits.n; i++) {
     struct str secret = str_slice(text, hits.v[i].start, hits.v[i].start + hits.v[i].len);
+    assert(hits.v[i].start >= done);
     buf_add(&b, str_slice(text, done, hits.v[i].start));
     buf_addf(&b, "[REDACTED:%s]", hits.v[i].pattern);
     for (size_t k = 0; k < secret.n; k++)
@@ -277,6 +279,7 @@ static enum status flush(struct source *x, struct batch *b) {
   struct op_call *call = x->call;
   struct txn txn;
   bool hold = b->changes.n > 1;
+  assert(b->changes.n + b->removed.n <= BATCH_FILES);
   if (b->changes.n + b->removed.n == 0)
     return STATUS_OK;
   TRY(call_begin(call, &txn));

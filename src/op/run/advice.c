@@ -1,6 +1,8 @@
 /* advice.c: translates command lines in messages into the calls of another interface. */
 #include "op/run/advice.h"
 
+#include <assert.h>
+
 /* How messages name the session option of the command line. */
 #define SESSION_OPTION "--session, or CAIRN_SESSION"
 
@@ -88,6 +90,7 @@ static void put_arg(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct para
 /* A number, a placeholder or a choice. After the first positional argument, any other word may continue the sentence.
  */
 static bool is_value(const struct param *p, struct str word) {
+  assert(word.n > 0);
   for (const char *const *c = p->choices; c && *c; c++)
     if (str_is(word, *c))
       return true;
@@ -163,6 +166,7 @@ static bool is_option(struct str word) {
 /* "--inherit-key" becomes inherit_key. Other options belong to another program or only to the command line, and are
  * copied unchanged. */
 static void add_option(struct buf *b, struct str *rest) {
+  assert(str_starts(*rest, STR("--")));
   size_t n = 2;
   while (n < rest->n && (ascii_alnum(rest->p[n]) || rest->p[n] == '-'))
     n++;

@@ -81,6 +81,7 @@ enum status call_put_hash(struct op_call *call) {
 }
 
 enum status call_commit(struct op_call *call, struct txn *txn) {
+  assert(txn->id && db_in_transaction(store_db(txn->store)));
   TRY(call_put_hash(call));
   /* Before the commit: allocating may fail, and then nothing may have been committed. */
   json_put_int(call->doc, call->result, "txn", txn->id);
@@ -88,11 +89,13 @@ enum status call_commit(struct op_call *call, struct txn *txn) {
 }
 
 enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {
+  assert(op_param(call->op, str_from(name)));
   struct scope scope = call_scope(call);
   return memory_find(call->engine->store, &scope, json_str(call->args, name), call->arena, ret_memory, call->err);
 }
 
 enum status call_time(struct op_call *call, const char *name, int sign, int64_t *ret_ms) {
+  assert(sign == 1 || sign == -1);
   struct str s = json_str(call->args, name);
   *ret_ms = 0;
   if (!s.p || time_or_duration_parse(s, call->now, sign, ret_ms))
@@ -103,6 +106,7 @@ enum status call_time(struct op_call *call, const char *name, int sign, int64_t 
 
 enum status call_int(struct op_call *call, const char *name, int64_t missing, int64_t low, int64_t high,
                      int64_t *ret_value) {
+  assert(op_param(call->op, str_from(name)) && low <= high);
   int64_t value = json_int(call->args, name, missing);
   if (value < low || value > high) {
     error_set(call->err, STATUS_USAGE, "%s %lld is outside %lld to %lld", name, (long long)value, (long long)low,
@@ -152,9 +156,9 @@ enum status call_cursor(struct op_call *call, struct position *ret_position) {
 }
 
 void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool by_priority) {
+  assert(limit > 0 && (int64_t)list->n <= limit + 1);
   if ((int64_t)list->n <= limit)
     return;
-  assert(limit > 0);
   list->n = (size_t)limit;
   const struct memory *m = &list->v[list->n - 1];
   int rank = !by_priority || str_is(m->priority, "high") ? 0 : str_is(m->priority, "medium") ? 1 : 2;
@@ -374,6 +378,7 @@ void note_read(struct op_call *call, const struct memory *m) {
 
 enum status call_confirm_many(struct op_call *call, const char *what, size_t count) {
   enum { MANY = 10 };
+  assert(op_param(call->op, STR("confirm")));
   if (count <= MANY || !str_is(call->caller.trust, "agent") || json_bool(call->args, "confirm", false))
     return STATUS_OK;
   error_set(call->err, STATUS_CONFIRM, "%s %zu memories at once", what, count);

@@ -57,6 +57,7 @@ static enum status check_choice(const struct op *op, const struct param *p, stru
       n += len;
     }
   }
+  assert(n < sizeof(list));
   list[n] = 0;
   error_set(err, STATUS_USAGE, "%s: '%.*s' is not a valid value of %s", op->name, STR_ARG(value), p->name);
   return error_fix(err, "one of: %s", list);
@@ -276,6 +277,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
                    const struct op_hooks *hooks, struct arena *arena, yyjson_val *args, yyjson_mut_val **ret_result,
                    struct error *err) {
   int64_t began = clock_ticks_us();
+  assert(engine->store || (op->flags & OP_NO_STORE));
   if (op->flags & OP_SECRET)
     arena_guard(arena);
   else
@@ -308,6 +310,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
     add_sandbox_fix(&call, s);
   if (op->flags & (OP_WRITE | OP_NO_TXN))
     atomic_fetch_add(engine->writes, 1);
+  assert(!engine->store || !db_in_transaction(store_db(engine->store)));
   leave_team(engine);
   if (engine->store)
     session_record_heartbeat(&call);

@@ -73,6 +73,7 @@ static struct engine *wait_for_engine(struct pool *pool) {
   while (!w->is_served)
     pthread_cond_wait(&w->served_cond, &pool->lock);
   pthread_cond_destroy(&w->served_cond);
+  assert(pool->first != w);
   return w->engine;
 }
 
@@ -162,6 +163,7 @@ static enum status reserve(struct pool *pool, bool wait, struct idle_engine *ret
     *ret_idle = pool->free[--pool->idle];
   else if (!busy)
     pool->opened++;
+  assert(pool->idle <= pool->opened && pool->opened <= pool->size);
   *ret_cores_busy = are_cores_busy(pool);
   pthread_mutex_unlock(&pool->lock);
   return busy && !wait ? error_set(err, STATUS_BUSY, "all handles on the store are in use") : STATUS_OK;
@@ -199,6 +201,7 @@ static enum status take(struct pool *pool, bool wait, struct engine **ret_engine
     (*ret_engine)->cores_busy = cores_are_busy;
   } else {
     pthread_mutex_lock(&pool->lock);
+    assert(pool->opened > pool->idle);
     if (!serve_waiter(pool, NULL))
       pool->opened--;
     pthread_mutex_unlock(&pool->lock);
@@ -223,6 +226,7 @@ void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
 }
 
 void pool_release(struct pool *pool, struct engine *engine) {
+  assert(engine);
   pthread_mutex_lock(&pool->lock);
   if (!serve_waiter(pool, engine)) {
     assert(pool->idle < pool->opened);

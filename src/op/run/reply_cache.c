@@ -53,6 +53,7 @@ static void make_room(struct reply_cache *c, size_t bytes) {
         oldest = i;
     drop(c, oldest);
   }
+  assert(c->bytes + bytes <= CACHE_BYTES);
 }
 
 void reply_cache_free(struct reply_cache **cache) {
@@ -60,6 +61,7 @@ void reply_cache_free(struct reply_cache **cache) {
     return;
   for (size_t i = 0; i < SLOTS; i++)
     drop(*cache, i);
+  assert((*cache)->bytes == 0);
   mem_free(*cache);
   *cache = NULL;
 }

@@ -1,6 +1,8 @@
 /* results.c: generates JSON schemas from the notation of results.h; the output is deterministic. */
 #include "op/run/results.h"
 
+#include <assert.h>
+
 struct parser {
   struct arena *a;
   yyjson_mut_doc *doc;
@@ -213,5 +215,6 @@ yyjson_mut_val *result_schema(struct arena *a, yyjson_mut_doc *doc, const char *
                               const struct result_style *style) {
   struct parser p = {.a = a, .doc = doc, .style = *style, .at = text};
   yyjson_mut_val *schema = members(&p, 0);
+  assert(p.depth == 0);
   return p.bad || *p.at ? NULL : schema;
 }

@@ -1,6 +1,8 @@
 /* scrub.c: keeps secrets out of what operations store and return. */
 #include "op/run/scrub.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "op/run/vault_values.h"
@@ -26,6 +28,7 @@ static struct str redacted(const struct redactor *what, struct arena *a, struct 
 
 static enum status refuse(struct arena *a, struct str text, const struct secret_hits *hits, const char *name,
                           struct error *err) {
+  assert(hits->n > 0);
   struct str preview = redact_preview(a, text, &hits->v[0]);
   error_set(err, STATUS_SECRET, "%s contains what looks like a secret (%s, %.*s)%s", name, hits->v[0].pattern,
             STR_ARG(preview), hits->n > 1 ? ", and more" : "");
@@ -170,6 +173,7 @@ enum status scrub_args(struct op_call *call) {
     return STATUS_OK;
   yyjson_obj_foreach(call->args, i, n, key, v) {
     const struct param *p = op_param(call->op, json_val_str(key));
+    assert(p);
     if (needs_check(call->op, p))
       TRY(check_args(call, p, v));
   }
@@ -205,6 +209,7 @@ static void clean_chars(const struct redactor *what, struct arena *a, char *text
   if (!count)
     return;
   clean = utf8_cut(clean, room - 1);
+  assert(clean.n < room);
   memcpy(text, clean.p, clean.n);
   text[clean.n] = 0;
 }

@@ -85,6 +85,7 @@ static enum status open_key(struct engine *engine, struct str team, struct arena
 /* Decrypts the values into guarded memory; true if all could be decrypted. */
 static bool decrypt_all(struct engine *engine, struct str team, const struct vault_entries *list, struct arena *a,
                         struct strs *ret_values) {
+  assert(a->guarded);
   if (list->n == 0)
     return true;
   struct error ignored;

@@ -55,8 +55,10 @@ static enum status find_places(struct query *q, const struct lexical_hits *hits,
     if (has_sibling(hits, i))
       ids[n++] = hits->v[i].chunk_id;
   TRY(chunk_places(call->engine->store, q->scope.team, ids, n, call->arena, found, call->err));
-  for (size_t i = 0, k = 0; i < hits->n; i++)
+  size_t k = 0;
+  for (size_t i = 0; i < hits->n; i++)
     places[i] = k < n && ids[k] == hits->v[i].chunk_id ? found[k++] : -1;
+  assert(k == n);
   *ret_places = places;
   return STATUS_OK;
 }
@@ -321,6 +323,7 @@ static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
   for (size_t i = 0; i < list->n; i++)
     if (kept[i])
       list->v[n++] = list->v[i];
+  assert(n == limit);
   list->n = n;
 }
 
@@ -340,6 +343,7 @@ static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits 
     list_push(a, ret, pool->v[order[i]]);
   keep_best(a, ret, ret->n);
   drop_copies(a, ret, (size_t)limit);
+  assert(ret->n <= (size_t)limit);
 }
 
 static enum status gather(struct query *q, struct hits *all) {

@@ -1,4 +1,6 @@
 /* search.c: the search operation: arguments, skills triggered by the query, reply. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/secrets/redact.h"
 #include "core/text/token_count.h"
@@ -261,6 +263,7 @@ static enum status find(struct query *q, struct hits *ret_hits) {
   if ((int64_t)ret_hits->n < max)
     TRY(retrieve(q, "'faded'", max - (int64_t)ret_hits->n, &faded));
   append_new(a, ret_hits, &faded, max);
+  assert((int64_t)ret_hits->n <= max);
   return STATUS_OK;
 }
 

@@ -5,6 +5,8 @@
  *   the process is stopped, or hangs in a system call   live, "unresponsive"
  *   another host, a connection, no process known   live; "stale" after ten minutes of silence, gone after a day
  * A session that was ended by mistake is live again at its next call: see heartbeats.c. */
+#include <assert.h>
+
 #include "base/os/process.h"
 #include "op/session/session.h"
 
@@ -45,6 +47,7 @@ enum status sessions_judge(struct op_call *call, struct str project, struct judg
     bool seen;
     enum life life = session_judge(one, here, call->now, &reason, &seen);
     if (life == LIFE_GONE) {
+      assert(reason[0]);
       judged.reasons[judged.gone.n] = reason;
       list_push(a, &judged.gone, *one);
     } else if (!project.p || str_eq(project, one->project)) {
@@ -61,6 +64,7 @@ enum status sessions_judge(struct op_call *call, struct str project, struct judg
 
 enum status sessions_end_gone(struct op_call *call, struct txn *txn, const struct judged_sessions *judged,
                               struct strs *ret_ended) {
+  assert(db_in_transaction(store_db(txn->store)));
   for (size_t i = 0; i < judged->gone.n; i++) {
     TRY(session_end(txn, call->arena, &judged->gone.v[i], judged->reasons[i], call->err));
     strs_push(call->arena, ret_ended, judged->gone.v[i].handle);
@@ -70,6 +74,7 @@ enum status sessions_end_gone(struct op_call *call, struct txn *txn, const struc
 
 void put_session(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct session *s,
                  enum life life) {
+  assert((size_t)life < ARRAY_LEN(life_names));
   char time[TIME_TEXT_SIZE];
   json_put(doc, obj, "session", s->handle);
   json_put_int(doc, obj, "session_id", s->id);

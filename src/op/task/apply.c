@@ -1,4 +1,6 @@
 /* apply.c: task sync into the store: new tasks, new versions, status, blockers, removals. */
+#include <assert.h>
+
 #include "op/run/scrub.h"
 #include "op/task/sync.h"
 
@@ -23,6 +25,7 @@ static enum status refuse(struct task_sync *s, struct task_pair *p, enum status 
 
 static void set_progress(struct op_call *call, const struct task_entry *e, struct memory *m) {
   static const char *const ours[] = {"open", "open", "blocked", "done"};
+  assert((size_t)e->status < ARRAY_LEN(ours));
   m->status = str_from(ours[e->status]);
   m->priority = str_from(priorities[e->priority]);
   m->milestone = e->milestone;
@@ -118,6 +121,7 @@ static enum status write_text(struct task_sync *s, struct txn *txn, struct task_
     error_set(&p->why, STATUS_DUPLICATE, "memory %lld says the same", (long long)w->id);
     return STATUS_OK;
   }
+  assert(w->id);
   p->memory = w->id;
   p->uid = w->uid;
   /* The file gets the text as the gate has changed it. */
@@ -130,6 +134,7 @@ static enum status write_text(struct task_sync *s, struct txn *txn, struct task_
 }
 
 static enum status write_fields(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  assert(p->stored && !p->rewrite);
   struct memory now = p->stored->m;
   set_progress(s->call, &p->now, &now);
   now.updated_at = s->call->now;
@@ -143,6 +148,7 @@ static enum status write_fields(struct task_sync *s, struct txn *txn, struct tas
 }
 
 static enum status forget(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  assert(p->stored && p->action == PAIR_FORGET);
   struct memory now = p->stored->m;
   memory_retire(&now, "forgotten", STR("removed from tasks.json"), txn->source, txn->now);
   return memory_change(txn, s->call->arena, &p->stored->m, &now, "memory:forget", s->call->err);
@@ -184,6 +190,7 @@ static enum status unblock(struct task_sync *s, struct txn *txn, struct task_pai
 }
 
 static enum status set_blockers(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  assert(p->memory);
   struct op_call *call = s->call;
   struct links have = {0};
   TRY(links_of(txn->store, txn->team, p->memory, call->arena, &have, call->err));

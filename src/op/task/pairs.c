@@ -1,4 +1,6 @@
 /* pairs.c: matches tasks of the file with tasks of the store and decides what to do with each. */
+#include <assert.h>
+
 #include "op/task/sync.h"
 
 /* ---- the store's side ---- */
@@ -187,6 +189,7 @@ static void name_pairs(struct task_sync *s) {
 static void name_blockers(struct task_sync *s, struct task_pair *p) {
   struct arena *a = s->call->arena;
   struct strs *list = &p->stored->entry.blocked_by;
+  assert(list->n == 0);
   const struct task_entry *known = p->base ? p->base : p->file;
   for (size_t k = 0; k < p->stored->blockers.n; k++)
     for (size_t i = 0; i < s->pairs.n; i++) {

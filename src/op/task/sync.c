@@ -5,6 +5,7 @@
  * the next run finds the same changes on both sides and no conflict. */
 #include "op/task/sync.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -169,6 +170,7 @@ static void gather(struct mirror *m, struct task_entries *ret_file, struct task_
     }
     if (p->action == PAIR_FORGET || p->action == PAIR_DROP)
       continue;
+    assert(p->memory && p->uid.n);
     struct task_entry e = p->now;
     list_push(a, ret_file, e);
     e.raw = NULL;

@@ -109,6 +109,8 @@ static struct tool *find_tool(struct telemetry *t, const char *name) {
     return NULL;
   copy_text(made->name, sizeof(made->name), str_from(name));
   assert(t->tool_count < TELEMETRY_NAMES && low <= t->tool_count);
+  assert(low == 0 || strcmp(t->tools[low - 1]->name, name) < 0);
+  assert(low == t->tool_count || strcmp(name, t->tools[low]->name) < 0);
   memmove(&t->tools[low + 1], &t->tools[low], (t->tool_count - low) * sizeof(t->tools[0]));
   t->tools[low] = made;
   if (++t->tool_count == TELEMETRY_NAMES && (t->tools[TELEMETRY_NAMES] = mem_zalloc(sizeof(*made))))
@@ -166,6 +168,7 @@ void telemetry_close(struct telemetry **telemetry) {
   struct telemetry *t = *telemetry;
   if (!t)
     return;
+  assert(!t->engines);
   pthread_mutex_lock(&t->lock);
   t->stop = true;
   pthread_cond_signal(&t->wake);
@@ -217,6 +220,7 @@ static void copy_tool(const struct tool *from, char *name, struct telemetry_tool
   uint64_t below = 0;
   for (size_t i = 0; i < TELEMETRY_LES; i++)
     to->le[i] = below += from->le[i];
+  assert(below <= h->n);
 }
 
 void telemetry_list(struct telemetry *t, struct arena *a, struct telemetry_tools *ret_tools) {

@@ -1,4 +1,5 @@
 /* write.c: the writer thread: writes the log file, the buffer of calls before boot, and queued rows of the engines. */
+#include <assert.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -109,6 +110,7 @@ static void notify_errors(int notifier, const struct recorded_call *batch, size_
 
 /* Takes the next calls from the ring; called with the lock. */
 static size_t take(struct telemetry *t, struct recorded_call *batch) {
+  assert(t->written <= t->noted);
   size_t n = 0;
   if (t->noted - t->written > RING) {
     t->dropped += t->noted - t->written - RING;
@@ -123,6 +125,7 @@ static size_t take(struct telemetry *t, struct recorded_call *batch) {
 static void write_all(struct telemetry *t, struct recorded_call *batch) {
   size_t n;
   while ((n = take(t, batch)) > 0) {
+    assert(!t->writing);
     t->writing = true;
     for (size_t i = 0; i < n; i++)
       if (batch[i].before_boot) {

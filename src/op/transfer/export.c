@@ -1,4 +1,5 @@
 /* export.c: the export operation: a team's memories as JSON Lines, in an order that depends only on their content. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,6 +53,7 @@ static bool flush(struct export *x) {
 
 static bool put_bytes(struct export *x, struct str s) {
   while (s.n) {
+    assert(x->used < WRITE_BUFFER);
     size_t n = WRITE_BUFFER - x->used < s.n ? WRITE_BUFFER - x->used : s.n;
     memcpy(x->buffer + x->used, s.p, n);
     x->used += n;

@@ -1,6 +1,8 @@
 /* import.c: the import operation: format detection, report of bad rows, commit. */
 #include "op/transfer/import.h"
 
+#include <assert.h>
+
 #include "base/id.h"
 #include "base/os/fs.h"
 #include "op/embedding/reembed.h"
@@ -166,6 +168,7 @@ enum status import_store(struct import *im, struct arena *a, struct memory *m, i
   struct op_call call = *im->call;
   struct store *st = call.engine->store;
   bool purged = false;
+  assert(db_in_transaction(store_db(st)));
   call.arena = a;
   call.err = err;
   *ret_id = 0;

@@ -2,6 +2,8 @@
  *
  * The file is read twice: first, without a lock, to check each line; then, in one transaction, to store its records
  * kind by kind, so their order in the file does not matter: tombstones, memories, links, transactions, events. */
+#include <assert.h>
+
 #include "core/trust/suspect.h"
 #include "op/transfer/import.h"
 #include "op/transfer/record.h"
@@ -68,6 +70,7 @@ static enum status check_line(struct native *n, const struct lines *lines, struc
   struct import *im = n->im;
   TRY(record_scrub(n->line, r, im->call->secrets, n->redact, &found, err));
   TRY(record_check(n->line, r, err));
+  assert(n->redacted.n == 0 || n->redacted.v[n->redacted.n - 1] < lines->number);
   if (found)
     list_push(im->call->arena, &n->redacted, lines->number);
   im->redacted += found;
@@ -112,6 +115,7 @@ static enum status check_all(struct native *n) {
       s = check_line(n, &lines, &r, &err);
     if (s != STATUS_OK) {
       import_refuse_line(im, lines.number, &err);
+      assert(n->bad.n == 0 || n->bad.v[n->bad.n - 1] < lines.number);
       list_push(im->call->arena, &n->bad, lines.number);
     }
     TRY(step(n, "check", &lines));
@@ -399,6 +403,7 @@ static enum status store_record(struct native *n, int64_t line, struct record *r
   case RECORD_EVENT:
     return store_event(n, r, err);
   default:
+    assert(false);
     return STATUS_OK;
   }
 }

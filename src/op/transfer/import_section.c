@@ -241,6 +241,7 @@ static size_t next_line(const struct splitter *sp, size_t pos) {
 }
 
 static size_t unit_end(const struct splitter *sp, enum unit unit, size_t pos, size_t to) {
+  assert(pos < to && to <= sp->text.n);
   size_t end = pos;
   struct str rest = str_slice(sp->text, pos, to), sentence;
   switch (unit) {
@@ -342,6 +343,7 @@ static struct str make_headline(const struct splitter *sp, struct str body, size
 }
 
 static size_t line_of(struct splitter *sp, size_t offset) {
+  assert(sp->counted <= offset && offset <= sp->text.n);
   for (; sp->counted < offset; sp->counted++) {
     char c = sp->text.p[sp->counted];
     sp->line += c == '\n' || (c == '\r' && (sp->counted + 1 == sp->text.n || sp->text.p[sp->counted + 1] != '\n'));
@@ -350,6 +352,7 @@ static size_t line_of(struct splitter *sp, size_t offset) {
 }
 
 static void add_section(struct splitter *sp, size_t from, size_t below, size_t to) {
+  assert(from <= below && below <= to && to <= sp->text.n);
   struct parts parts = {0};
   struct str path = join_titles(sp, 0);
   if (!has_word(str_slice(sp->text, below, to)))

@@ -1,4 +1,5 @@
 /* import_source.c: input of an import: opening it, reading its lines. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ void lines_open(struct lines *l, const struct source *source, struct arena *a, i
 
 /* Reads more bytes after `end`; *ret_more is false at the end of the file. */
 static enum status fill(struct lines *l, bool *ret_more, struct error *err) {
+  assert(l->start <= l->end && l->end <= l->cap);
   if (l->start > 0) {
     memmove(l->buffer, l->buffer + l->start, l->end - l->start);
     l->end -= l->start;

@@ -106,6 +106,7 @@ static void put_members(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct r
 }
 
 struct str record_write(struct arena *a, const struct record *r) {
+  assert(r->kind < RECORD_KINDS);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *root = yyjson_mut_obj(doc);
   if (r->kind == RECORD_HEADER) {
@@ -207,6 +208,7 @@ static size_t memory_member_count(void) { return memory_field_count + memory_lis
 
 /* "" for fields that are local to a store. */
 static const char *memory_member(size_t i) {
+  assert(i < memory_member_count());
   if (i < memory_field_count)
     return memory_fields[i].flags & FIELD_LOCAL ? "" : memory_fields[i].name;
   i -= memory_field_count;
@@ -216,6 +218,7 @@ static const char *memory_member(size_t i) {
 /* Members are usually in the order of the table, so the search starts at the last one that was found. */
 static size_t find_memory_member(struct str name, size_t from) {
   size_t count = memory_member_count();
+  assert(from < count);
   for (size_t k = 0; k < count; k++) {
     size_t at = from + k < count ? from + k : from + k - count;
     if (name.n && str_is(name, memory_member(at)))

@@ -1,4 +1,6 @@
 /* common.c: shared by the vault operations: permissions, checks of entries, the team's key. */
+#include <assert.h>
+
 #include "op/vault/vault.h"
 
 #include "base/utf8.h"
@@ -93,6 +95,7 @@ enum status vault_load_key(struct op_call *call, bool make, struct held_key *ret
 }
 
 enum status vault_commit_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
+  assert(db_in_transaction(store_db(txn->store)));
   struct vault_key now;
   bool found;
   TRY(vault_key_find(txn->store, txn->team, call->arena, &now, &found, call->err));
@@ -106,6 +109,7 @@ enum status vault_commit_key(struct op_call *call, struct txn *txn, const struct
 
 enum status vault_open_secret(struct op_call *call, const struct held_key *held, const struct vault_entry *e,
                               struct str *ret_value) {
+  assert(call->arena->guarded && e->is_secret);
   if (unseal(call->arena, held->key, call->caller.team, e->key, e->sealed, ret_value))
     return STATUS_OK;
   error_set(call->err, STATUS_CORRUPT, "the secret '%.*s' is damaged: it cannot be decrypted with the vault's key",

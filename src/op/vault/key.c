@@ -1,6 +1,7 @@
 /* key.c: lookup and creation of master keys. */
 #include "op/vault/key.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -151,6 +152,7 @@ static enum status open_with_key(const struct key_search *in, const struct vault
 }
 
 enum status key_open(const struct key_search *in, const struct vault_key *row, struct master_key *ret_key) {
+  assert(in->a->guarded);
   struct master_key key;
   struct str proof;
   process_protect_memory();
@@ -218,6 +220,7 @@ static enum status make_key(const struct key_search *in, const struct key_source
 
 static enum status new_key(const struct key_search *in, const struct key_source *from, struct vault_key *ret_row,
                            struct master_key *ret_key) {
+  assert(in->a->guarded);
   struct vault_key row = {0};
   struct master_key key;
   process_protect_memory();

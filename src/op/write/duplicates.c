@@ -41,6 +41,7 @@ static bool shares_words(struct arena *a, struct str x, struct str y) {
 }
 
 static enum status add_candidate(struct search *q, int64_t id, double similarity) {
+  assert(similarity >= SIMILARITY_NEAR && similarity <= 1);
   struct op_call *call = q->call;
   for (size_t i = 0; i < q->list.n; i++)
     if (q->list.v[i].id == id)
@@ -130,6 +131,7 @@ static struct str list_json(struct arena *a, const struct similars *list) {
 static const char *untrusted_suffix(const struct similar *o) { return o->untrusted ? " (untrusted)" : ""; }
 
 static void warn_near(struct op_call *call, struct write *w, const struct similars *list) {
+  assert(list->n > 0);
   const struct similar *o = &list->v[0];
   struct arena *a = call->arena;
   struct str message =
@@ -185,6 +187,7 @@ static enum status refuse_rule(struct op_call *call, const struct write *w, cons
 }
 
 static void skip_duplicate(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
+  assert(o->id == m->id);
   w->action = WRITE_SKIPPED;
   w->id = o->id;
   w->uid = m->uid;
@@ -246,6 +249,7 @@ enum status duplicates_decide(struct op_call *call, struct write *w, struct repl
 }
 
 enum status duplicates_link(struct op_call *call, struct txn *txn, struct write *w) {
+  assert(w->near.n == 0 || w->id);
   for (size_t i = 0; i < w->near.n; i++) {
     struct link link = {.src = w->id, .rel = STR("contradicts"), .dst = w->near.v[i].id};
     if (w->near.v[i].difference.what != DIFFER_NONE)

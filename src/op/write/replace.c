@@ -1,6 +1,8 @@
 /* replace.c: superseding and shadowing. */
 #include "op/write/replace.h"
 
+#include <assert.h>
+
 /* ---- choosing the old memory ---- */
 
 static enum status refuse_retired(struct op_call *call, const struct memory *old) {
@@ -219,6 +221,7 @@ static struct str prior_json(struct arena *a, const struct memory *old) {
 
 enum status replace_retire(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
   struct memory *old = &rep->old, now;
+  assert(old->id && rep->reason.n);
   TRY(memory_load_lists(txn->store, call->arena, old, call->err));
   TRY(links_of(txn->store, txn->team, old->id, call->arena, &rep->links, call->err));
   inherit(call, w, old);
@@ -253,6 +256,7 @@ static enum status move_links(struct op_call *call, struct txn *txn, const struc
 }
 
 enum status replace_link(struct op_call *call, struct txn *txn, struct write *w, const struct replacement *rep) {
+  assert(w->id && rep->old.id && w->id != rep->old.id);
   struct link link = {.src = w->id,
                       .rel = rep->shadow ? STR("shadows") : STR("supersedes"),
                       .dst = rep->old.id,

@@ -342,6 +342,7 @@ static enum status check_skill_name(struct op_call *call, struct txn *txn, const
 }
 
 static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
+  assert(w->id == 0 && w->action != WRITE_SKIPPED);
   struct chunk_rows chunks = {0};
   init_new(call, &w->m);
   TRY(check_skill_name(call, txn, &w->m));
@@ -355,6 +356,7 @@ static enum status insert(struct op_call *call, struct txn *txn, struct write *w
 
 /* The log keeps skipped writes, too: they show demand for the memory. */
 static enum status log_skip(struct op_call *call, struct txn *txn, const struct write *w) {
+  assert(w->id && w->uid.n);
   struct event e = {.action = STR("memory:skip"), .memory_id = w->id, .uid = w->uid, .project = w->m.project};
   return event_add(txn, &e, call->err);
 }
@@ -377,6 +379,7 @@ static void cancel_untrusted_replacement(struct op_call *call, struct write *w, 
 }
 
 enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
+  assert(txn->id && db_in_transaction(store_db(txn->store)));
   if (w->idempotency_key.p)
     TRY(idempotency_find(txn->store, txn->team, w->idempotency_key, call->arena, &w->replay, call->err));
   if (w->replay.p)
@@ -430,6 +433,7 @@ static void put_warnings(struct op_call *call, yyjson_mut_val *obj, const struct
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w) {
   static const char *const actions[] = {"stored", "skipped", "superseded"};
   yyjson_mut_doc *doc = call->doc;
+  assert(w->id && w->uid.n && (size_t)w->action < ARRAY_LEN(actions));
   json_put_int(doc, obj, "id", w->id);
   json_put(doc, obj, "uid", w->uid);
   json_put(doc, obj, "action", str_from(actions[w->action]));

@@ -269,8 +269,14 @@ enum status settings_get(struct store *st, struct str team, enum setting_id firs
 
 enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a, double *ret_value,
                            struct error *err) {
+  const struct setting *t = &setting_table[id];
   struct setting_value v;
+  double number = 0;
+  assert(!t->choices && !t->check);
   TRY(setting_get(st, team, id, a, &v, err));
+  /* The store may have a value that this version does not allow. */
+  if (!(v.number >= t->low && v.number <= t->high) && str_double(str_from(t->fallback), &number))
+    v.number = number;
   *ret_value = v.number;
   return STATUS_OK;
 }

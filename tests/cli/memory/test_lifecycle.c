@@ -32,6 +32,19 @@ TEST(a_fact_fades_after_23_25_days) {
   CHECK(jget(m, "state_reason")); /* every state has a reason */
 }
 
+TEST(a_stored_limit_that_is_not_allowed_counts_as_the_default) {
+  static const char *const values[] = {"0", "-1", "high"};
+  for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+    int64_t fact = STORE("--type", "fact", textf("Bed %zu holds parsley", i));
+    sql_do("DELETE FROM setting");
+    sql_do(textf("INSERT INTO setting (team, name, value) VALUES ('default', 'fact.fade_below', '%s')", values[i]));
+    check_nothing_done(maintain_at(30 * (double)i + 22));
+    CHECK_INT(jint(maintain_at(30 * (double)i + 24), "faded"), 1);
+    CHECK_STR(memory_state(fact), "faded");
+    cli_day(30 * (double)(i + 1));
+  }
+}
+
 TEST(other_facts_rules_and_tasks_do_not_fade) {
   static const char *const types[] = {"decision",  "reference", "person",   "idea",     "note",      "rule",
                                       "guardrail", "lesson",    "identity", "feedback", "procedural"};

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/os/process.h"
+#include "op/boot/boot.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -657,5 +658,26 @@ TEST(out_of_memory_at_any_point, .seconds = 60) {
   CHECK_INT(number("SELECT count(*) FROM session"), 1);
   CHECK_INT(number("SELECT count(*) FROM action_item WHERE status = 'will_execute'"), 1);
   CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'ended'"), 1);
+  done();
+}
+
+/* Another process may add an item after the pending ones were counted and before they are listed. */
+TEST(a_boot_that_lists_more_items_than_it_counted_omits_none) {
+  setup();
+  yyjson_val *args;
+  CHECK_OK(json_read(&a, STR("{}"), &args, &err), &err);
+  struct op_call call = {.op = op_find(STR("boot")),
+                         .engine = e,
+                         .caller = agent,
+                         .arena = &a,
+                         .args = args,
+                         .doc = json_new(&a),
+                         .now = begin,
+                         .err = &err};
+  struct action_item item = {.id = 7, .text = STR("Call the vet")};
+  struct boot b = {.call = &call, .scope = call_scope(&call), .booted = {.items = {&item, 1, 1}, .pending = 0}};
+  CHECK_OK(boot_select(&b), &err);
+  CHECK_INT(b.groups[BOOT_G_ACTIONS].n, 1);
+  CHECK_INT(b.groups[BOOT_G_ACTIONS].dropped, 0);
   done();
 }
