@@ -1,6 +1,8 @@
 /* args.c: command line parser, driven by the table of operations. */
 #include "cli/args.h"
 
+#include <assert.h>
+
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
@@ -166,6 +168,7 @@ static enum status not_a_number(const struct parser *p, const struct param *para
 
 static enum status put_text(const struct parser *p, yyjson_mut_val *obj, const struct param *param, struct str value) {
   yyjson_mut_doc *doc = p->out->doc;
+  assert(param->form != PARAM_BOOL);
   if (param->flags & PARAM_NOISE)
     value = utf8_repair(p->a, value, SIZE_MAX);
   struct str shown = utf8_cut(value, SHOWN_BYTES);
@@ -184,7 +187,7 @@ static enum status put_text(const struct parser *p, yyjson_mut_val *obj, const s
       return not_a_number(p, param, "a number", "0.5", shown);
     put(doc, obj, param, yyjson_mut_real(doc, number));
     break;
-  case PARAM_BOOL: /* takes no value */
+  case PARAM_BOOL:
   case PARAM_TEXT:
   case PARAM_LIST:
     put(doc, obj, param, yyjson_mut_strncpy(doc, value.p ? value.p : "", value.n));
@@ -247,12 +250,14 @@ static enum status next_value(struct parser *p, const struct param *param, struc
                  : error_fix(p->err, "%s %s", label, args_placeholder(p->a, param).p);
   }
   p->at++;
+  assert(p->at < p->argc);
   *ret_value = value;
   return STATUS_OK;
 }
 
 static enum status take_bool(const struct parser *p, yyjson_mut_val *obj, const struct param *param, bool value,
                              bool has_text) {
+  assert(param->form == PARAM_BOOL);
   if (has_text) {
     error_set(p->err, STATUS_USAGE, "option '--%s' takes no value", args_spelling(p->a, param).p);
     return error_fix(p->err, "--%s", args_spelling(p->a, param).p);
@@ -342,6 +347,7 @@ static enum status refuse_extra_argument(const struct parser *p, const char *com
 /* Arguments of help, version, man and completion. */
 static enum status take_builtin_word(struct parser *p, struct str word) {
   struct cli_args *out = p->out;
+  assert(p->builtin && out->command == p->builtin->command);
   bool room = out->command == CLI_COMPLETION ? !out->words.p : out->command == CLI_HELP && !out->op && !out->topic;
   if (!room)
     return refuse_extra_argument(p, p->builtin->name, word);
@@ -361,6 +367,7 @@ static enum status take_builtin_word(struct parser *p, struct str word) {
 
 /* The next positional parameter: the first without a value, or a list, which takes the rest. */
 static const struct param *next_positional(const struct parser *p) {
+  assert(p->out->op && !p->builtin);
   for (const struct param *param = p->out->op->params; param->name; param++)
     if ((param->flags & PARAM_POSITIONAL) &&
         (param->form == PARAM_LIST || !yyjson_mut_obj_get(p->out->args, param->name)))
@@ -435,6 +442,7 @@ static enum status finish(struct parser *p) {
     error_set(p->err, STATUS_USAGE, "'cairn completion' needs the name of a shell: bash, zsh or fish");
     return error_fix(p->err, "cairn completion bash");
   }
+  assert(out->command != CLI_OPERATION || out->op);
   if (out->command == CLI_OPERATION)
     choose_input(out);
   return STATUS_OK;
@@ -476,6 +484,7 @@ bool args_want_json(int argc, const char *const *argv) {
 }
 
 enum status args_set_input(struct cli_args *args, struct str text, struct error *err) {
+  assert(args->input && args->input->form == PARAM_TEXT);
   if (check_text(err, "standard input", text) != STATUS_OK)
     return err->code;
   put(args->doc, args->args, args->input, yyjson_mut_strncpy(args->doc, text.p ? text.p : "", text.n));
@@ -483,6 +492,7 @@ enum status args_set_input(struct cli_args *args, struct str text, struct error 
 }
 
 enum status args_check(struct arena *a, const struct cli_args *args, struct error *err) {
+  assert(args->op);
   for (const struct param *p = args->op->params; p->name; p++) {
     if (!(p->flags & PARAM_REQUIRED) || p == args->input || yyjson_mut_obj_get(args->args, p->name))
       continue;

@@ -1,6 +1,7 @@
 /* ask.c: reads a line without echo from the terminal. */
 #include "cli/ask.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <termios.h>
@@ -48,6 +49,7 @@ bool ask_hidden(void *arg UNUSED, const char *prompt, struct arena *a, struct st
   bool ok = fs_write_all(fd, str_from(prompt)) && read_line(fd, line, &n) && n > 0;
   tcsetattr(fd, TCSAFLUSH, &was);
   fs_write_all(fd, STR("\n"));
+  assert(n < LINE_MAX_BYTES);
   line[n] = 0;
   if (ok)
     *ret_text = (struct str){line, n};

@@ -1,4 +1,6 @@
 /* completion.c: shell completion: scripts for the shells, and the candidates that they ask for. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/help.h"
@@ -112,6 +114,7 @@ static void add_commands(struct buf *out, struct str typed, struct str family) {
 
 static void add_place(struct buf *out, struct str typed, const struct typed *t) {
   size_t place = 0;
+  assert(t->op);
   for (const struct param *p = t->op->params; p->name; p++) {
     if (!help_by_place(p))
       continue;
@@ -122,6 +125,7 @@ static void add_place(struct buf *out, struct str typed, const struct typed *t) 
 
 void completion_words(struct buf *out, int n, const char *const *words) {
   struct typed t = {0};
+  assert(n >= 0);
   const char *last = n > 0 ? words[n - 1] : "";
   struct str word = {last, strlen(last)};
   read_words(out->a, &t, n - 1, words);

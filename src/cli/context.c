@@ -1,6 +1,7 @@
 /* context.c: store, caller and clock, from options, environment and working directory. */
 #include "cli/context.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/os/fs.h"
@@ -130,6 +131,7 @@ static enum status load_agent(const struct cli_args *args, struct context *c, st
     error_set(err, STATUS_USAGE, "an agent name is 1 to %d characters: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
     return error_fix(err, "--agent NAME; 'cairn agent list' shows declared agents");
   }
+  assert(name.n > 0 && name.n < sizeof(c->engine.agent));
   memcpy(c->engine.agent, name.p, name.n);
   c->caller.trust = STR("agent"); /* its writes are not trusted like those of a person */
   return STATUS_OK;
@@ -142,6 +144,7 @@ enum status context_load(struct arena *a, const struct cli_args *args, struct co
   TRY(load_settings(&c, err));
   TRY(load_config(a, args, &c, err));
   TRY(load_agent(args, &c, err));
+  assert(c.engine.path && c.caller.team.n > 0 && c.caller.source.n > 0 && c.caller.trust.n > 0);
   *ret_context = c;
   return STATUS_OK;
 }

@@ -1,6 +1,8 @@
 /* help.c: help texts, made from the table of operations. */
 #include "cli/help.h"
 
+#include <assert.h>
+
 #include "cli/commands.h"
 #include "core/memory/memory.h"
 
@@ -110,6 +112,7 @@ static void add_commands(struct buf *out, const struct style *style, bool everyd
   for (const struct op *op = next_command(NULL); op; op = next_command(op)) {
     if (!is_listed(op, everyday))
       continue;
+    assert(op->group && op->summary);
     if (strcmp(group, op->group) != 0)
       heading(out, style, op->group);
     group = op->group;
@@ -164,6 +167,7 @@ static void add_examples(struct buf *out, const struct style *style, struct str 
 }
 
 void help_operation(struct buf *out, const struct style *style, const struct op *op) {
+  assert(op->summary && op->help && op->params);
   buf_addf(out, "Usage: cairn %s\n\n%s%s.%s\n", help_usage(out->a, op).p, style->bold, op->summary, style->reset);
   if (op->help[0]) {
     buf_addc(out, '\n');

@@ -1,4 +1,5 @@
 /* main.c: program entry: parses arguments, then prints help or runs a command. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "cli/args.h"
@@ -25,6 +26,7 @@ static int print_version(struct arena *a, struct output *out) {
 static int print_builtin(struct arena *a, const struct cli_args *args, struct output *out) {
   struct buf b = BUF(a);
   struct error err;
+  assert(args->command != CLI_OPERATION);
   switch (args->command) {
   case CLI_VERSION:
     return print_version(a, out);

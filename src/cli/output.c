@@ -1,6 +1,7 @@
 /* output.c: standard output and error of a call. */
 #include "cli/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -57,6 +58,7 @@ void output_json_text(struct output *o, struct arena *a, struct str json) {
 }
 
 int output_error(struct output *o, struct arena *a, const struct error *err) {
+  assert(err->code != STATUS_OK);
   struct error clean = *err; /* errors quote the command line verbatim */
   scrub_interface_error(NULL, STR_NONE, &clean);
   err = &clean;

@@ -1,6 +1,7 @@
 /* run.c: runs one operation: input, store, hooks, result, maintenance, exit code. */
 #include "cli/run.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -277,8 +278,11 @@ static int run_and_print(struct call *c, struct engine *engine, yyjson_val *valu
   watch_signals();
   enum status s = op_run(engine, c->args->op, &c->context.caller, &hooks, c->a, values, &result, &c->err);
   progress_clear(&c->progress);
+  if (s != STATUS_OK && c->err.code != s) /* emit() failed, and sets no error */
+    error_set(&c->err, s, "%s", status_text(s));
   if (s != STATUS_OK)
     return print_failure(c);
+  assert(yyjson_mut_is_obj(result));
   print_result(c, result);
   int code = exit_code_of(c, result);
   output_flush(c->out);
@@ -287,6 +291,7 @@ static int run_and_print(struct call *c, struct engine *engine, yyjson_val *valu
 }
 
 int run_operation(struct arena *a, struct cli_args *args, struct output *out) {
+  assert(args->command == CLI_OPERATION && args->op->run);
   struct call c = {.a = a, .args = args, .out = out};
   struct engine *engine = NULL;
   yyjson_val *values = NULL;

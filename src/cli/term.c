@@ -1,6 +1,7 @@
 /* term.c: terminal capabilities, and text that is safe and aligned. */
 #include "cli/term.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -51,6 +52,7 @@ static const struct range unsafe_ranges[] = {
 static bool is_unsafe(uint32_t cp) { return cp < 0x20 || IN(cp, unsafe_ranges); }
 
 static void add_visible(struct buf *out, uint32_t cp) {
+  assert(is_unsafe(cp));
   if (cp < 0x20 || cp == 0x7f)
     buf_addf(out, "^%c", (char)(cp ^ 0x40));
   else
@@ -134,6 +136,7 @@ void term_pad(struct buf *out, size_t used, size_t columns) {
 void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_t width) {
   struct str line;
   bool first = true;
+  assert(indent < width);
   while (str_line(&text, &line)) {
     if (!first) {
       buf_addc(out, '\n');
@@ -197,7 +200,7 @@ struct str term_age(struct arena *a, struct str timestamp, int64_t now) {
 struct str term_bytes(struct arena *a, int64_t bytes) {
   static const char *const units[] = {"kB", "MB", "GB", "TB"};
   if (bytes < 1000)
-    return arena_printf(a, "%lld bytes", (long long)bytes);
+    return arena_printf(a, "%lld byte%s", (long long)bytes, bytes == 1 ? "" : "s");
   double value = (double)bytes / 1000;
   size_t unit = 0;
   for (; value >= 1000 && unit + 1 < ARRAY_LEN(units); unit++)

@@ -142,6 +142,7 @@ static void cell(struct page *page, const struct column *c, struct str text, siz
 /* Prints cells separated by spaces. */
 static void row(struct page *page, const struct column *columns, size_t n, const struct str *cells) {
   size_t left = page->term.width;
+  assert(n > 0);
   for (size_t i = 0; i < n && left > 1; i++) {
     if (i) {
       buf_addc(&page->b, ' ');
@@ -256,19 +257,23 @@ static void draw_rates(struct page *page, yyjson_val *p) {
 /* Two lines at the top; then sessions get up to a quarter of the rest, tools up to half, events the remainder. */
 void top_draw(struct page *page, yyjson_val *snapshot, size_t height) {
   yyjson_val *sessions = yyjson_obj_get(snapshot, "sessions"), *tools = yyjson_obj_get(snapshot, "tools");
-  size_t rest = height ? height : SIZE_MAX / 2, room;
+  size_t rest = height ? height : SIZE_MAX / 2, room, used;
   draw_head(page, snapshot);
   draw_rates(page, snapshot);
   rest = rest > 3 ? rest - 3 : 0;
   if (sessions && rest > 8) {
     room = rest / 4;
     buf_addc(&page->b, '\n');
-    rest -= 1 + draw_sessions(page, sessions, room > 1 ? room - 1 : 1);
+    used = 1 + draw_sessions(page, sessions, room > 1 ? room - 1 : 1);
+    assert(used <= rest);
+    rest -= used;
   }
   if (rest > 6) {
     room = rest / 2;
     buf_addc(&page->b, '\n');
-    rest -= 1 + draw_tools(page, tools, room > 2 ? room - 2 : 1);
+    used = 1 + draw_tools(page, tools, room > 2 ? room - 2 : 1);
+    assert(used <= rest);
+    rest -= used;
   }
   if (rest > 2) {
     buf_addc(&page->b, '\n');

@@ -1,6 +1,7 @@
 /* server.c: starting and stopping the HTTP server. */
 #include "http/server.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -98,6 +99,7 @@ static void close_listener(struct http_daemon *d) {
 }
 
 static void daemon_free(struct http_daemon *d) {
+  assert(!d->connections && !d->streams && d->stream_count == 0 && d->workers == 0);
   close_listener(d);
   if (d->listener >= 0)
     close(d->listener);
@@ -121,6 +123,7 @@ static enum status start_parts(const struct http_options *o, struct http_daemon 
 }
 
 enum status http_start(const struct http_options *o, struct http_daemon **ret_daemon, struct error *err) {
+  assert(!o->tls.key == !o->tls.certificate && (o->tls.key || !o->keeper));
   struct http_daemon *d = daemon_new(o);
   if (!d)
     return error_set(err, STATUS_NOMEM, "out of memory");
@@ -170,6 +173,7 @@ void http_stop(struct http_daemon **daemon) {
   streams_end_all(d);
   wait_for_clients(d, CLOSE_MS);
   MHD_stop_daemon(d->mhd);
+  assert(atomic_load(&d->answering) == 0);
   watch_stop(d);
   daemon_free(d);
   *daemon = NULL;

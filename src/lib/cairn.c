@@ -1,4 +1,5 @@
 /* cairn.c: C library: opening and closing handles, errors, version and list of operations. */
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ void cairn_free(void *p) { mem_free(p); }
 
 bool lib_copy_sized(void *ret, size_t known, const void *given, size_t first) {
   size_t n;
+  assert(sizeof(n) <= first && first <= known);
   memcpy(&n, given, sizeof(n));
   if (n == 0)
     n = first;
@@ -116,6 +118,7 @@ static enum status load_agent(const char *given, struct engine_options *e, struc
   if (!agent_name_is_valid(name))
     return error_set(err, STATUS_USAGE, "the option agent is not a valid name: 1 to %d characters of A-Z a-z 0-9 _ . -",
                      (int)AGENT_NAME_MAX);
+  assert(name.n > 0 && name.n < sizeof(e->agent));
   memcpy(e->agent, name.p, name.n);
   return STATUS_OK;
 }
@@ -186,6 +189,7 @@ int cairn_open(const struct cairn_options *options, struct cairn **ret_db) {
   else
     s = open_engine(db, options);
   db->arena.oom = NULL;
+  assert((s == STATUS_OK) == (db->engine != NULL) && db->error.code == s);
   return (int)s;
 }
 
@@ -209,6 +213,7 @@ void cairn_close(struct cairn **db) {
 /* ---- errors ---- */
 
 static void copy_text(char *ret_text, size_t size, const char *text) {
+  assert(size > 0);
   struct str s = utf8_cut(str_from(text), size - 1);
   if (s.n)
     memcpy(ret_text, s.p, s.n);

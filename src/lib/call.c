@@ -14,6 +14,7 @@ enum { SPARE_BYTES = 2 << 20 };
 /* ---- locking ---- */
 
 static void store_error(struct cairn *db, const struct error *err) {
+  assert(err->code != STATUS_OK);
   pthread_mutex_lock(&db->state);
   db->error = *err;
   pthread_mutex_unlock(&db->state);
@@ -28,6 +29,7 @@ bool lib_in_callback(struct cairn *db) {
 
 static void set_inside(struct cairn *db, bool inside) {
   pthread_mutex_lock(&db->state);
+  assert(db->inside != inside);
   db->inside = inside;
   db->thread = pthread_self();
   pthread_mutex_unlock(&db->state);
@@ -68,7 +70,7 @@ struct result_head {
 };
 
 void *lib_result_new(struct lib_call *call, size_t size) {
-  assert(!call->head);
+  assert(size > 0 && !call->head);
   call->head = arena_zalloc(&call->result, sizeof(*call->head) + size);
   return call->head + 1;
 }
@@ -91,6 +93,7 @@ static enum status out_of_memory(struct lib_call *c) {
 
 static enum status run_guarded(struct lib_call *c, lib_work work, void *arg) {
   jmp_buf oom;
+  assert(!c->arena.oom && !c->arena.deferred); /* arena_recycle() ran */
   if (ARENA_BOUNDARY(&c->arena, oom))
     return out_of_memory(c);
   c->result.oom = c->arena.oom;
@@ -135,6 +138,7 @@ static enum status emit(void *arg, struct str line) {
     c->line_text = p;
     c->line_cap = cap;
   }
+  assert(line.n < c->line_cap);
   if (line.n)
     memcpy(c->line_text, line.p, line.n);
   c->line_text[line.n] = 0;
@@ -176,6 +180,7 @@ enum status lib_run(struct lib_call *c, const char *operation, yyjson_val *args,
   if (op->flags & OP_SECRET)
     arena_guard(&c->result);
   TRY(op_run(c->db->engine, op, &c->db->caller, &hooks, &c->arena, args, &result, &c->err));
+  assert(yyjson_mut_is_obj(result));
   c->done = true;
   *ret_json = json_write(&c->arena, result, false);
   return STATUS_OK;

@@ -1,6 +1,8 @@
 /* convert.c: conversion between the structures of cairn.h and the JSON of operations. */
 #include "lib/convert.h"
 
+#include <assert.h>
+
 #include "base/os/clock.h"
 #include "base/utf8.h"
 
@@ -89,6 +91,7 @@ enum status args_run(struct args *a, const char *operation, struct str *ret_json
   struct str json;
   TRY(a->status);
   yyjson_doc *args = yyjson_mut_val_imut_copy(a->root, &a->doc->alc);
+  assert(!c->head && !c->done); /* one operation for each call */
   TRY(lib_run(c, operation, yyjson_doc_get_root(args), &json));
   *ret_json = arena_dup(&c->result, json);
   return json_read(&c->result, *ret_json, ret_root, &c->err);
@@ -112,5 +115,6 @@ const char *const *list_of(struct lib_call *c, yyjson_val *obj, const char *name
     if (yyjson_is_str(v))
       list[used++] = yyjson_get_str(v);
   }
+  assert(used <= yyjson_arr_size(arr) && !list[used]);
   return list;
 }

@@ -1,4 +1,6 @@
 /* find.c: search and the event log with C structures instead of JSON. */
+#include <assert.h>
+
 #include "lib/convert.h"
 
 /* ---- search ---- */
@@ -76,6 +78,7 @@ int cairn_search(struct cairn *db, const char *query, const struct cairn_search_
   int s = lib_guard(db, run_search, &q);
   if (s != CAIRN_OK)
     return s;
+  assert(q.results);
   if (ret_results)
     *ret_results = q.results;
   else

@@ -1,4 +1,6 @@
 /* typed.c: remember, supersede, forget and get with C structures instead of JSON. */
+#include <assert.h>
+
 #include "lib/convert.h"
 
 /* ---- writing ---- */
@@ -78,6 +80,7 @@ static int write_memory(struct cairn *db, struct write_call *w, struct cairn_wri
   int s = lib_guard(db, run_write, w);
   if (s != CAIRN_OK)
     return s;
+  assert(w->written);
   if (ret_written)
     *ret_written = w->written;
   else
@@ -215,6 +218,7 @@ int cairn_get(struct cairn *db, const char *ref, struct cairn_memory **ret_memor
   int s = lib_guard(db, run_get, &g);
   if (s != CAIRN_OK)
     return s;
+  assert(g.memory);
   if (ret_memory)
     *ret_memory = g.memory;
   else

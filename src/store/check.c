@@ -70,7 +70,9 @@ enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fau
   int64_t faults;
   TRY(db_team(st->db, STR_NONE, err));
   TRY(vec_check(st, &faults, err));
-  *ret_fault = faults ? arena_printf(a, "the vector index is damaged in %lld places", (long long)faults) : STR("");
+  *ret_fault =
+      faults ? arena_printf(a, "the vector index is damaged in %lld place%s", (long long)faults, faults == 1 ? "" : "s")
+             : STR("");
   return STATUS_OK;
 }
 

@@ -20,3 +20,11 @@ void cond_init(pthread_cond_t *cond);
 void cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms);
 /* Like cond_wait_ms(), but until a time of clock_ticks_us(); false once it has passed. */
 bool cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us);
+
+/* True if some thread holds the lock; for assertions. Not for recursive locks, which their owner can lock again. */
+static inline bool mutex_is_locked(pthread_mutex_t *lock) {
+  if (pthread_mutex_trylock(lock) != 0)
+    return true;
+  pthread_mutex_unlock(lock);
+  return false;
+}

@@ -205,7 +205,7 @@ static void add_placeholder(const struct target *s, struct str t) {
     return;
   }
   size_t format = find_format(p.format);
-  assert(format < ARRAY_LEN(formats) || !p.format.p);
+  assert((format < ARRAY_LEN(formats) || !p.format.p) && p.name.n > 0 && p.columns >= 0);
   yyjson_val *v = find(s, p.name);
   struct str text = p.format.p && formats[format].format ? formats[format].format(page, v) : page_value(page, v);
   put(s, &p, text.n ? text : p.otherwise.p ? p.otherwise : text);

@@ -264,7 +264,7 @@ static void render_search(struct page *page, yyjson_val *r) {
 #define STORED \
   ACTION " {dim id}  {bold headline 24}\n" \
   "  {kind}<project?, project {project}|, global>[, replaces {old_id|supersedes}]" \
-  "<mode=shadow? in this project only>[, {redacted} secrets redacted]{txn}"
+  "<mode=shadow? in this project only>[, {redacted} secret{s redacted} redacted]{txn}"
 /* One memory of many: a batch, a capture. */
 #define STORED_LINE "<error?[line {line}: ]{red error.message}|" ACTION " {dim id}  {headline 24}>"
 #define TASK "{dim id}  {status}: {bold headline 40}{txn}"
@@ -302,7 +302,7 @@ const struct renderer memory_renderers[] = {
   {.op = "task unblock", .layout = TASK},
   {.op = "task list", .layout = TASKS},
   {.op = "task ready", .layout = TASKS},
-  {.op = "task sync", .layout = "{bold file}: {n tasks} tasks<dry_run?; this would change:>\n"
+  {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"
    "  in the store: {changes store}\n  in the file: {changes in_file}{txn}\n"
    "*conflicts   both sides changed {id} ({members}): the file wins; cairn history {memory}\n"
    "*refused   not changed: {yellow id|description 60}: {reason}"},

@@ -89,14 +89,15 @@ static void add_tools(struct page *page, yyjson_val *tools) {
 
 static void render_metrics(struct page *page, yyjson_val *r) {
   yyjson_val *process = yyjson_obj_get(r, "process");
-  buf_addf(&page->b, "%lld calls in %lld h, %lld failed\n", (long long)json_int(r, "calls", 0),
+  int64_t calls = json_int(r, "calls", 0), own = json_int(process, "calls", 0);
+  buf_addf(&page->b, "%lld call%s in %lld h, %lld failed\n", (long long)calls, calls == 1 ? "" : "s",
            (long long)json_int(r, "hours", 0), (long long)json_int(r, "errors", 0));
-  if (json_int(r, "calls", 0))
+  if (calls)
     add_tools(page, yyjson_obj_get(r, "tools"));
   if (!process)
     return;
-  buf_addf(&page->b, "\nprocess %lld: %lld calls, %lld failed, %lld slow\n", (long long)json_int(process, "pid", 0),
-           (long long)json_int(process, "calls", 0), (long long)json_int(process, "errors", 0),
+  buf_addf(&page->b, "\nprocess %lld: %lld call%s, %lld failed, %lld slow\n", (long long)json_int(process, "pid", 0),
+           (long long)own, own == 1 ? "" : "s", (long long)json_int(process, "errors", 0),
            (long long)json_int(process, "slow", 0));
   add_tools(page, yyjson_obj_get(process, "tools"));
 }

@@ -65,7 +65,8 @@ static void render_source_list(struct page *page, yyjson_val *r) {
   yyjson_arr_foreach(yyjson_obj_get(r, "sources"), i, n, v) {
     struct str watch = json_str(v, "watch");
     closed |= str_is(watch, "closed");
-    const struct str cells[] = {arena_printf(t.a, "%lld files", (long long)json_int(v, "files", 0)),
+    int64_t files = json_int(v, "files", 0);
+    const struct str cells[] = {arena_printf(t.a, "%lld file%s", (long long)files, files == 1 ? "" : "s"),
                                 arena_printf(t.a, "%lld kB", (long long)((json_int(v, "bytes", 0) + 999) / 1000)),
                                 json_bool(v, "there", true) ? STR("") : STR("not there"),
                                 str_is(watch, "off") ? STR("") : watch, json_str(v, "folder")};
@@ -81,7 +82,7 @@ static void render_source_list(struct page *page, yyjson_val *r) {
 #define SKIPPED "[, {skipped.binary} binary][, {skipped.huge} huge][, {skipped.unreadable} unreadable]"
 #define EMBEDDED "?<waiting?embedded {n embedded}; the rest is found by keyword until 'cairn maintain' embeds it>"
 #define READ_SOURCES                                                                                                   \
-  "*sources {bold folder}: <problem?{yellow problem}|{n files} files[, {copies} of them copies]" SKIPPED               \
+  "*sources {bold folder}: <problem?{yellow problem}|{n files} file{s files}[, {copies} of them copies]" SKIPPED       \
   "\n  chunks: added {n added}, changed {n changed}, removed {n removed}[; secrets replaced {redacted}]>\n" EMBEDDED   \
   "\n!sources no sources; 'cairn source add DIR' adds one"
 
@@ -162,13 +163,13 @@ const struct renderer other_renderers[] = {
   {.op = "vault revoke", .layout = "{text key}: revoked from {text to}{txn}"},
   {.op = "vault grants", .layout = "@grants {key} | {to} | <live?live|inactive><#uses_left?, {uses_left} uses left>"
    "[, until {time expires_at}]"},
-  {.op = "vault rotate", .layout = "{n secrets} secrets are encrypted with {text way} {text to}{txn}"},
+  {.op = "vault rotate", .layout = "{n secrets} secret<secrets=1? is|s are> encrypted with {text way} {text to}{txn}"},
 
   {.op = "source add", .layout = READ_SOURCES},
   {.op = "source refresh", .layout = READ_SOURCES},
   {.op = "source list", .result = render_source_list},
-  {.op = "source remove", .layout = "{bold folder}: removed; {n files} files, {n removed} chunks"},
-  {.op = "extract", .layout = "{n items} items[ ({types})] from {n files} files" SKIPPED "\n"
+  {.op = "source remove", .layout = "{bold folder}: removed; {n files} file{s files}, {n removed} chunk{s removed}"},
+  {.op = "extract", .layout = "{n items} item{s items}[ ({types})] from {n files} file{s files}" SKIPPED "\n"
    "added {n added}, changed {n changed}, removed {n removed}[, secrets replaced {redacted}]{txn}\n"
    "{text file}<written?|: unchanged>\n" EMBEDDED},
   {.op = "sync", .result = render_sync},

@@ -32,6 +32,7 @@ static struct str one_line(struct page *page, struct str text) {
 }
 
 void page_styled(struct page *page, const char *style, struct str text) {
+  assert(style);
   buf_adds(&page->b, style);
   buf_add(&page->b, text);
   if (style[0])
@@ -115,6 +116,7 @@ void page_members(struct page *page, yyjson_val *obj, const char *const *names) 
 /* ---- tables ---- */
 
 void table_add(struct table *t, const struct str cells[]) {
+  assert(t->a && t->columns > 0 && t->columns <= TABLE_COLUMNS);
   struct str *row = arena_array(t->a, struct str, t->columns);
   memcpy(row, cells, t->columns * sizeof(*row));
   list_push(t->a, &t->rows, row);
@@ -157,8 +159,10 @@ static const struct renderer *renderer_of(const struct op *op) {
                                            observe_renderers, transcript_renderers, other_renderers};
   for (size_t i = 0; i < ARRAY_LEN(tables); i++)
     for (const struct renderer *r = tables[i]; r->op; r++)
-      if (strcmp(r->op, op->name) == 0)
+      if (strcmp(r->op, op->name) == 0) {
+        assert(!r->layout != !r->result);
         return r;
+      }
   return NULL;
 }
 

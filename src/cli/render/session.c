@@ -81,7 +81,7 @@ const struct renderer session_renderers[] = {
   {.op = "action add", .layout = ITEM},
   {.op = "action ack", .layout = ITEM "?<#remaining?  {remaining} still pending>"},
   {.op = "checkpoint", .result = render_checkpoint},
-  {.op = "scratch set", .layout = "{key}  {n bytes} bytes"},
+  {.op = "scratch set", .layout = "{key}  {n bytes} byte{s bytes}"},
   {.op = "scratch get", .result = render_scratch_get},
   {.op = "scratch list", .layout = "@values {key} | {value}\n!values no values"},
   {0},

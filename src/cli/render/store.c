@@ -200,8 +200,9 @@ static void render_transcript_import(struct page *page, yyjson_val *r) {
   if (json_int(r, "failed_count", 0) > (int64_t)n)
     buf_addf(&page->b, "and %lld more files that could not be read\n",
              (long long)json_int(r, "failed_count", 0) - (long long)n);
-  buf_addf(&page->b, "imported %lld messages of %lld sessions, already there %lld, secrets redacted %lld\n",
-           (long long)json_int(r, "messages", 0), (long long)json_int(r, "sessions", 0),
+  int64_t messages = json_int(r, "messages", 0), sessions = json_int(r, "sessions", 0);
+  buf_addf(&page->b, "imported %lld message%s of %lld session%s, already there %lld, secrets redacted %lld\n",
+           (long long)messages, messages == 1 ? "" : "s", (long long)sessions, sessions == 1 ? "" : "s",
            (long long)json_int(r, "already", 0), (long long)json_int(r, "redacted", 0));
   buf_addf(&page->b, "%-12s %lld, unchanged %lld, unknown format %lld, incomplete last line %lld\n", "files",
            (long long)json_int(r, "files", 0), (long long)json_int(r, "unchanged", 0),
@@ -228,12 +229,13 @@ const struct renderer store_renderers[] = {
   {.op = "doctor", .result = render_doctor},
   {.op = "config", .result = render_config},
   {.op = "events", .result = render_nothing, .line = render_event},
-  {.op = "export", .layout = "?<file?{n memories} memories, {n links} links and {n events} events written to {text file}>"},
+  {.op = "export", .layout = "?<file?{n memories} <memories=1?memory|memories>, {n links} link{s links} and {n events} event{s events} "
+   "written to {text file}>"},
   {.op = "import", .result = render_import},
   {.op = "transcript import", .result = render_transcript_import},
   {.op = "backup", .layout = "{text file} ({bytes bytes})\n?<transcripts.file?{text transcripts.file} "
    "({bytes transcripts.bytes}, transcripts of {n transcripts.sessions} session{s transcripts.sessions})>"},
-  {.op = "restore", .layout = "{n memories} memories restored from {text file}\n"
+  {.op = "restore", .layout = "{n memories} <memories=1?memory|memories> restored from {text file}\n"
    "the previous content is in {text safety_backup}\n"
    "?[live tokens: {tokens_live}; 'cairn token list' shows them]\n"
    "?[tokens revoked because the store did not have them, or had revoked them: {tokens_revoked}]\n"
@@ -251,10 +253,10 @@ const struct renderer store_renderers[] = {
    "?<start=already_done?already done: nothing has changed>\n"
    "?<start=copy_differs?the copy of the earlier run has changed: started over>\n"
    "@tables {name} | >{n rows} | {hash hash}\n"
-   "{n rows} rows, identical in {text from} and {text to} ({seconds ms})\n"
+   "{n rows} row{s rows}, identical in {text from} and {text to} ({seconds ms})\n"
    "?[{missing_transactions} transaction<missing_transactions=1? was|s were> written to the source meanwhile and "
    "<missing_transactions=1?is|are> not in the target]\n" TRANSCRIPTS},
-  {.op = "team list", .layout = "@removed {team} | {at} | {rows}\n@teams {team} | {changed_at} | {memories} memories"},
+  {.op = "team list", .layout = "@removed {team} | {at} | {rows}\n@teams {team} | {changed_at} | {memories} <memories=1?memory|memories>"},
   {0},
 };
 /* clang-format on */

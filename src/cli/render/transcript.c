@@ -36,7 +36,8 @@ static void render_read(struct page *page, yyjson_val *r) {
   yyjson_arr_foreach(yyjson_obj_get(r, "messages"), i, n, m) {
     render_message(page, m);
   }
-  buf_addf(&page->b, "%s%lld messages", page->term.style.dim, (long long)json_int(r, "count", 0));
+  int64_t count = json_int(r, "count", 0);
+  buf_addf(&page->b, "%s%lld message%s", page->term.style.dim, (long long)count, count == 1 ? "" : "s");
   add_count(page, r, "tokens", "tokens");
   add_count(page, r, "left_out", "before them");
   add_count(page, r, "pruned", "tool results omitted (--all shows them)");
@@ -47,7 +48,7 @@ static void render_read(struct page *page, yyjson_val *r) {
 
 /* clang-format off */
 #define STORED \
-  "?<#memories?{n stored} memories stored, {n skipped} known already, {n refused} refused>\n" \
+  "?<#memories?{n stored} <stored=1?memory|memories> stored, {n skipped} known already, {n refused} refused>\n" \
   "*memories   {headline 2}<error?: {text error.message}>\n"
 
 static void render_append_line(struct page *page, yyjson_val *line) {
@@ -56,15 +57,16 @@ static void render_append_line(struct page *page, yyjson_val *line) {
 
 static void render_compact(struct page *page, yyjson_val *r) {
   layout_render(page, r, json_bool(r, "compacted", false) ?
-    "{dim session}  {n taken} messages became a summary, {n before} tokens became {n after}\n"
+    "{dim session}  {n taken} message{s taken} became a summary, {n before} tokens became {n after}\n"
     "{text summary}\n" STORED "~originals\n~degraded" :
     "{dim session}  not compacted: {text reason}");
 }
 
 const struct renderer transcript_renderers[] = {
   {.op = "transcript append", .line = render_append_line, .layout =
-   "{dim session}  {n added} added[, {known} known already][, {failed} failed][, {redacted} secrets removed]"
-   "[, {torn_bytes} bytes of a cut-off line set aside][, {messages} messages now][, {tokens} tokens]\n"
+   "{dim session}  {n added} added[, {known} known already][, {failed} failed][, {redacted} secret{s redacted} removed]"
+   "[, {torn_bytes} byte{s torn_bytes} of a cut-off line set aside][, {messages} message{s messages} now]"
+   "[, {tokens} token{s tokens}]\n"
    "?<compact_due?It is time to compact it: 'cairn transcript compact'."
    "|<flush_due?It is time to save memories: 'cairn transcript flush'.>>\n~not_indexed\n~degraded"},
   {.op = "transcript read", .result = render_read},

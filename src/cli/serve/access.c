@@ -1,6 +1,8 @@
 /* access.c: hosts, TLS, tokens, limits and issuer of `cairn serve`. */
 #include "cli/serve/access.h"
 
+#include <assert.h>
+
 #include "http/access/check.h"
 #include "http/tls/keeper.h"
 #include "store/tables/settings.h"
@@ -39,13 +41,14 @@ static bool is_foreign(const struct http_options *options) {
 
 /* An address as it appears in a Host header. */
 static struct str header_name(struct arena *a, struct str host) {
+  assert(host.n > 0);
   bool bare = memchr(host.p, ':', host.n) && host.p[0] != '[';
   return bare ? arena_printf(a, "[%.*s]", STR_ARG(host)) : host;
 }
 
 /* Without an accepted name, all clients would be refused. */
-static enum status read_hosts(struct arena *a, const struct cli_args *args, struct http_options *options,
-                              struct error *err) {
+static enum status read_hosts(struct arena *a, const struct cli_args *args, struct access *access,
+                              struct http_options *options, struct error *err) {
   struct strs *hosts = &options->shared.hosts;
   struct str host = str_from(options->host);
   yyjson_mut_val *list = yyjson_mut_obj_get(args->args, "allow_host"), *one;
@@ -58,6 +61,7 @@ static enum status read_hosts(struct arena *a, const struct cli_args *args, stru
     }
     strs_push(a, hosts, name);
   }
+  access->name = hosts->n ? hosts->v[0] : STR_NONE;
   if (is_foreign(options) && !is_wildcard(host))
     strs_push(a, hosts, header_name(a, host));
   if (options->exposed && is_wildcard(host) && hosts->n == 0) {
@@ -76,9 +80,10 @@ enum status access_options(struct arena *a, const struct cli_args *args, struct 
   access->socket = options->socket != NULL;
   access->foreign = is_foreign(options);
   /* A local client that uses the public address connects from that address. */
-  access->require_token |= access->foreign && !is_wildcard(str_from(options->host));
+  access->wildcard = is_wildcard(str_from(options->host));
+  access->require_token |= access->foreign && !access->wildcard;
   TRY(http_check_host(options, err));
-  return read_hosts(a, args, options, err);
+  return read_hosts(a, args, access, options, err);
 }
 
 /* ---- settings ---- */
@@ -87,6 +92,7 @@ enum status access_options(struct arena *a, const struct cli_args *args, struct 
 #define LAST SET_OAUTH_CLAIM_PREFIX
 
 static const struct setting_value *of(const struct setting_value *v, enum setting_id id) {
+  assert(id >= FIRST && id <= LAST);
   return &v[(int)id - (int)FIRST];
 }
 
@@ -151,6 +157,7 @@ static enum status configure(struct arena *a, const struct context *context, str
 enum status access_open(struct arena *a, const struct context *context, struct access *access,
                         struct http_options *options, struct error *err) {
   struct engine *engine;
+  assert(options->shared.pool && !options->shared.auth);
   TRY(pool_acquire(options->shared.pool, &engine, err));
   enum status s = engine_lock_team(engine, context->caller.team, err);
   if (s == STATUS_OK)
@@ -179,6 +186,17 @@ struct strs access_kinds(struct arena *a, const struct access *access) {
   if (access->oauth)
     strs_push(a, &kinds, STR("oauth"));
   return kinds;
+}
+
+struct str access_url(struct arena *a, const struct access *access, const char *address) {
+  const char *port = strrchr(address, ':');
+  assert(port && !access->socket);
+  if (access->behind_proxy && access->name.p)
+    return arena_printf(a, "https://%.*s", STR_ARG(access->name));
+  if (!access->wildcard && !(access->foreign && access->name.p))
+    return str_from(address);
+  struct str name = access->name.p ? access->name : STR("localhost");
+  return arena_printf(a, "%s://%.*s%s", access->tls_cert ? "https" : "http", STR_ARG(name), port);
 }
 
 struct str access_summary(struct arena *a, const struct access *access) {

@@ -8,7 +8,9 @@
 struct access {
   bool require_token, behind_proxy;
   bool foreign;      /* reachable from other machines */
+  bool wildcard;     /* listens on all addresses */
   bool socket;       /* Unix socket instead of an address */
+  struct str name;   /* first name of --allow-host; absent: none */
   const char *agent; /* agent that the process is bound to, which disables tokens; NULL: none */
   struct oauth *oauth;
   const char *issuer;
@@ -26,3 +28,6 @@ void access_close(struct access *access, struct http_options *options);
 /* Accepted credentials: a sentence, and identifiers for programs. */
 struct str access_summary(struct arena *a, const struct access *access);
 struct strs access_kinds(struct arena *a, const struct access *access);
+/* The URL that clients connect to, without a path: `address` with the first name of --allow-host, which its certificate
+ * has. Behind a proxy, the proxy's URL. */
+struct str access_url(struct arena *a, const struct access *access, const char *address);

@@ -1,6 +1,7 @@
 /* confine.c: paths that servers need, from settings, store and environment. */
 #include "cli/serve/confine.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,7 @@ static void add_home(struct needs *n, const char *const *names) {
 static void add_store(struct needs *n) {
   const char *path = n->context->engine.path;
   char real[PATH_MAX];
+  assert(path);
   if (!db_is_url(path)) {
     strs_push(n->a, &n->keep.write, fs_dirname(str_from(path)));
     if (realpath(path, real)) /* a symlink: SQLite works on its target */
@@ -301,6 +303,7 @@ static void warn_unlocked(void) {
 }
 
 enum status confine(const struct confine *c, struct error *err) {
+  assert(c->telemetry && !c->tls_cert == !c->tls_key);
   TRY(enter_sandbox(c, err));
   warn_unlocked();
   return STATUS_OK;

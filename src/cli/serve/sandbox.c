@@ -1,6 +1,7 @@
 /* sandbox.c: privileges, limits and files: the sandbox without its system call filter. */
 #include "cli/serve/sandbox.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -52,6 +53,7 @@ static int landlock_version(void) {
 
 static struct ruleset rights_of_version(int version, bool connect) {
   struct ruleset all = {.files = VERSION_2_RIGHTS};
+  assert(version >= OLDEST);
   if (version >= 3)
     all.files |= TRUNCATE;
   if (version >= 4)

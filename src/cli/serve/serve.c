@@ -1,4 +1,5 @@
 /* serve.c: `cairn serve`, the HTTP server. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "cli/commands.h"
@@ -116,6 +117,7 @@ static enum status enter_sandbox(void *arg, struct error *err) {
 
 static enum status start(struct serving *s) {
   struct http_server *shared = &s->options.shared;
+  assert(s->profile && !s->daemon);
   TRY(open_store(s));
   TRY(access_open(s->a, &s->context, &s->access, &s->options, &s->err));
   struct mcp_options mcp = {.pool = shared->pool,
@@ -183,7 +185,9 @@ static void print_address(struct serving *s) {
     buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);
   } else {
     const char *token = s->access.require_token || s->access.foreign ? " --header \"Authorization: Bearer TOKEN\"" : "";
-    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp%s\n", address, address, token);
+    struct str url = access_url(s->a, &s->access, address);
+    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %.*s/mcp%s\n", address, STR_ARG(url),
+             token);
   }
   if (!s->out->json)
     buf_addf(&b, "auth: %.*s\nsandbox: %s\n", STR_ARG(access_summary(s->a, &s->access)),

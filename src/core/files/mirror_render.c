@@ -330,8 +330,9 @@ static void add_notices(struct writer *w, const struct mirror_counts *counts) {
     buf_addf(&w->out, "*Left out: %zu more that do not fit into %zu characters; 'cairn list' shows all.*%s\n",
              counts->left_out, w->options->max_chars, anchor);
   if (w->options->hidden)
-    buf_addf(&w->out, "*Left out: %lld untrusted memories from tools or imports that were not promoted.*%s\n",
-             (long long)w->options->hidden, anchor);
+    buf_addf(&w->out, "*Left out: %lld untrusted %s from tools or imports that %s not promoted.*%s\n",
+             (long long)w->options->hidden, w->options->hidden == 1 ? "memory" : "memories",
+             w->options->hidden == 1 ? "was" : "were", anchor);
 }
 
 static struct str render_once(struct arena *a, const struct mirror_page *page, const struct mirror_entries *entries,

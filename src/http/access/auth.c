@@ -1,6 +1,7 @@
 /* auth.c: reads and verifies the token of a request, refuses requests, and logs wrong tokens. */
 #include "http/access/auth.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sodium.h>
 #include <stdatomic.h>
@@ -49,6 +50,7 @@ void auth_free(struct auth **auth) {
 
 /* RFC 6750; with an issuer, the response names the URL of its metadata. */
 static void challenge(struct http_call *call, const char *error) {
+  assert(call->server->auth);
   const struct oauth *oauth = call->server->auth->options.oauth;
   struct buf b = BUF(call->arena);
   buf_adds(&b, "Bearer realm=\"cairn\"");
@@ -84,6 +86,7 @@ static void refuse_bound(struct http_call *call) {
 static void refuse_limited(struct http_call *call, int64_t wait_us, const char *what) {
   struct error err;
   int64_t seconds = (wait_us + 999999) / 1000000;
+  assert(wait_us > 0);
   error_set(&err, STATUS_LIMITED, "%s", what);
   error_fix(&err, "retry after %lld s, as the Retry-After header says", (long long)seconds);
   http_add_header(call, "Retry-After", arena_printf(call->arena, "%lld", (long long)seconds));
@@ -122,6 +125,7 @@ static void refuse_locked(struct http_call *call, int64_t wait_us) {
 }
 
 bool auth_read(struct http_call *call) {
+  assert(!call->status && !call->token.p);
   struct auth *auth = call->server->auth;
   const struct http_route *route = http_route_find(http_routes_of(call), call->method, call->path);
   if (!auth || (route && (route->flags & HTTP_OPEN)))
@@ -271,6 +275,7 @@ bool auth_verify(struct http_call *call) {
   struct error err;
   if (!call->token.p)
     return true;
+  assert(call->server->auth && !call->server->bound); /* auth_read() took the token */
   int64_t wait = locked_for(call);
   enum status s = wait == 0 || may_try(call) ? identify_token(call, &p, &err) : STATUS_UNKNOWN_CALLER;
   if (s == STATUS_OK) {

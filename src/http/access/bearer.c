@@ -1,6 +1,8 @@
 /* bearer.c: the bearer token of a request. */
 #include "http/access/bearer.h"
 
+#include <assert.h>
+
 /* "b64token" of RFC 6750: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". */
 static bool is_token(struct str s) {
   if (str_empty(s) || s.n > BEARER_MAX || s.p[0] == '=')
@@ -8,6 +10,7 @@ static bool is_token(struct str s) {
   size_t end = s.n;
   while (s.p[end - 1] == '=')
     end--;
+  assert(end > 0);
   for (size_t i = 0; i < end; i++)
     if (!ascii_alnum(s.p[i]) && !memchr("-._~+/", s.p[i], 6))
       return false;

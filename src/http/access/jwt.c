@@ -41,6 +41,7 @@ static bool decode(struct arena *a, struct str text, struct str *ret_bytes) {
                         sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
       end != text.p + text.n)
     return false;
+  assert(n <= room);
   *ret_bytes = (struct str){bytes, n};
   return true;
 }
@@ -89,6 +90,7 @@ static bool import_key(struct arena *a, yyjson_val *v, const struct algorithm *a
   gnutls_datum_t first = datum(x);
   if (strcmp(algorithm->type, "OKP") == 0)
     return x.n == ED25519_SIZE && gnutls_pubkey_import_ecc_raw(key, GNUTLS_ECC_CURVE_ED25519, &first, NULL) == 0;
+  assert(strcmp(algorithm->type, "EC") == 0);
   if (!decode(a, json_str(v, "y"), &y))
     return false;
   gnutls_datum_t second = datum(y);
@@ -147,6 +149,7 @@ enum status jwks_read(struct arena *a, struct str json, struct jwks *ret_keys, s
     error_set(err, STATUS_USAGE, "the set has no usable key");
     return error_fix(err, "a key needs a kid and the type RSA (at least 2,048 bits), EC on P-256 or OKP on Ed25519");
   }
+  assert(keys.n <= yyjson_arr_size(list));
   *ret_keys = keys;
   return STATUS_OK;
 }
@@ -155,6 +158,7 @@ enum status jwks_read(struct arena *a, struct str json, struct jwks *ret_keys, s
 
 /* JWS stores r and s concatenated; GnuTLS wants DER. */
 static bool verify_es256(const struct jwk *k, gnutls_datum_t text, struct str signature) {
+  assert(signature.n == 2 * (size_t)ES256_HALF);
   gnutls_datum_t r = datum(str_slice(signature, 0, ES256_HALF)), s, both = {0};
   s = datum(str_slice(signature, ES256_HALF, signature.n));
   if (gnutls_encode_rs_value(&both, &r, &s) != 0)

@@ -11,6 +11,7 @@ void limits_init(struct limits *l) {
 
 /* The entry of `who`. If missing, a new one that replaces the first to expire, or NULL without `make`. */
 static struct limit_entry *find(struct limits *l, struct str who, int64_t now, bool make) {
+  assert(who.n > 0 && now > 0);
   uint8_t key[LIMIT_KEY];
   crypto_generichash(key, sizeof(key), (const uint8_t *)who.p, who.n, l->secret, sizeof(l->secret));
   struct limit_entry *set = l->entries[key[0] % LIMIT_SETS], *least = set;
@@ -30,9 +31,10 @@ static struct limit_entry *find(struct limits *l, struct str who, int64_t now, b
 /* A bucket is one number: the time at which it will be full again. Each call moves it forward by the cost of a call; it
  * may be at most `burst` calls ahead. */
 int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst, int64_t now) {
-  assert(rate > 0 && burst > 0 && now > 0);
+  assert(rate > 0 && burst > 0);
   int64_t step = INT64_C(1000000) / rate, depth = step * burst;
   struct limit_entry *e = find(l, who, now, true);
+  assert(e->until >= now);
   int64_t wait = e->until + step - now - depth;
   if (wait > 0)
     return wait;
@@ -56,6 +58,7 @@ bool limit_wrong(struct limits *l, struct str who, int64_t now) {
   }
   if (e->until < now + LIMIT_MINUTE)
     e->until = now + LIMIT_MINUTE;
+  assert(e->wrong >= 0 && e->wrong < LIMIT_WRONG);
   if (++e->wrong < LIMIT_WRONG)
     return false;
   e->wrong = 0;

@@ -1,6 +1,7 @@
 /* oauth.c: loads an issuer's keys, verifies its tokens, and writes the resource metadata. */
 #include "http/access/oauth.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -86,6 +87,7 @@ static void refresh(struct oauth *o) {
 /* ---- life ---- */
 
 enum status oauth_new(const struct oauth_options *options, struct oauth **ret_oauth, struct error *err) {
+  assert(options->issuer && options->audience && options->jwks);
   struct oauth *o = mem_zalloc(sizeof(*o));
   if (!o)
     return error_set(err, STATUS_NOMEM, "out of memory");
@@ -121,6 +123,7 @@ enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struc
   yyjson_val *volatile claims = NULL;
   volatile bool done = false;
   pthread_rwlock_rdlock(&o->lock);
+  assert(o->keys && o->keys->set.n > 0); /* a file without keys replaces nothing */
   if (!ARENA_BOUNDARY(a, oom)) {
     claims = jwt_read(a, &o->keys->set, &rules, token);
     done = true;

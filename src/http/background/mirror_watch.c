@@ -1,6 +1,7 @@
 /* mirror_watch.c: the thread that syncs each MEMORY.md with the store while a server runs. */
 #include "http/background/mirror_watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ static void touch(struct watched *item) { watched_touch(item, SETTLE_MS, PATIENC
 static void on_event(void *arg, const struct event *e) {
   struct mirror_watch *m = arg;
   bool any = false;
+  assert(e); /* only the subscription of a token ends */
   if (!e->change || e->memory_id <= 0)
     return;
   pthread_mutex_lock(&m->watcher.lock);

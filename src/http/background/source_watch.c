@@ -4,6 +4,7 @@
  * periodically. Only one process per store and machine does it. */
 #include "http/background/source_watch.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static void touch(struct source *s) {
 }
 
 static void set_way(struct source_watch *w, struct source *s, enum source_way way) {
+  assert(way <= SOURCE_EMPTY);
   w->published &= s->way == way;
   s->way = way;
 }
@@ -74,6 +76,7 @@ static bool is_shared(const struct source_watch *w, const struct source *s, int 
 }
 
 static void unwatch(struct source_watch *w, struct source *s) {
+  assert(s->watches || s->n == 0);
   for (size_t i = 0; i < s->n; i++)
     if (s->watches[i] >= 0 && !is_shared(w, s, s->watches[i]))
       (void)inotify_rm_watch(w->watcher.inotify, s->watches[i]);
@@ -113,6 +116,7 @@ static bool watch_all(struct source_watch *w, struct source *s, const struct str
   }
   if (!watches)
     return false;
+  assert(n <= folders->n);
   qsort(watches, n, sizeof(*watches), compare_ints);
   remove_stale_watches(w, s, watches, n);
   mem_free(s->watches);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ void *watched_new(size_t size, struct str project, struct str path) {
 }
 
 void watcher_add(struct watcher *w, struct watched *item) {
+  assert(w->process && item->listed && !item->next);
   pthread_mutex_lock(&w->lock);
   item->next = w->items;
   w->items = item;
@@ -69,6 +71,7 @@ void watcher_list_end(struct watcher *w) {
 }
 
 void watched_touch(struct watched *item, int64_t wait_ms, int64_t patience_ms) {
+  assert(wait_ms >= 0 && patience_ms >= 0);
   int64_t now = now_ms();
   item->first = item->first ? item->first : now;
   int64_t latest = item->first + patience_ms + wait_ms;
@@ -98,6 +101,7 @@ static struct watched *take_due(struct watcher *w, int64_t *wait_ms) {
 static void read_events(struct watcher *w) {
   _Alignas(struct inotify_event) char buffer[8192];
   ssize_t n;
+  assert(w->changed || w->inotify < 0);
   while (w->inotify >= 0 && (n = read(w->inotify, buffer, sizeof(buffer))) > 0)
     for (char *at = buffer; at < buffer + n;) {
       const struct inotify_event *e = (const struct inotify_event *)(const void *)at;
@@ -133,6 +137,7 @@ static void *run(void *arg) {
 /* ---- start and stop ---- */
 
 enum status watcher_open(struct watcher *w, struct error *err) {
+  assert(w->check && w->period_ms > 0 && w->period_ms <= INT_MAX);
   pthread_mutex_init(&w->lock, NULL);
   w->inotify = w->changed ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
   w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -140,6 +145,7 @@ enum status watcher_open(struct watcher *w, struct error *err) {
 }
 
 enum status watcher_start(struct watcher *w, struct error *err) {
+  assert(!w->running && w->wake >= 0);
   int failed = thread_start(&w->thread, run, w);
   if (failed)
     return error_errno(err, failed, "cannot start a thread");
@@ -166,5 +172,6 @@ void watcher_close(struct watcher *w) {
     close(w->inotify);
   if (w->wake >= 0)
     close(w->wake);
+  assert(!w->items);
   pthread_mutex_destroy(&w->lock);
 }

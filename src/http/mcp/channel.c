@@ -87,6 +87,7 @@ static void unref(struct mcp_channel *c) {
 
 static void ref(struct mcp_channel *c) {
   pthread_mutex_lock(&c->lock);
+  assert(c->refs > 0 && c->listed); /* the list holds a reference */
   c->refs++;
   pthread_mutex_unlock(&c->lock);
 }
@@ -145,7 +146,10 @@ static void close_stale(struct mcp_hub *hub, struct str session, bool all) {
   }
 }
 
-void channels_close(struct mcp_hub *hub, struct str session) { close_stale(hub, session, true); }
+void channels_close(struct mcp_hub *hub, struct str session) {
+  assert(session.n > 0);
+  close_stale(hub, session, true);
+}
 
 void mcp_hub_free(struct mcp_hub **hub) {
   struct mcp_hub *h = *hub;
@@ -153,6 +157,7 @@ void mcp_hub_free(struct mcp_hub **hub) {
     return;
   while (h->channels)
     unref(unlist(h, &h->channels));
+  assert(h->count == 0);
   pthread_mutex_destroy(&h->lock);
   mem_free(h);
   *hub = NULL;
@@ -179,16 +184,19 @@ static void retain(struct mcp_channel *c, struct str json) {
   c->bytes += m->n;
   while (c->first != m && (c->kept > REPLAY_MESSAGES || c->bytes > REPLAY_BYTES)) {
     struct message *old = c->first;
+    assert(c->kept > 1 && c->bytes >= old->n);
     c->first = old->next;
     c->kept--;
     c->bytes -= old->n;
     mem_free(old);
   }
+  assert(c->last == m && (c->first == m) == (c->kept == 1));
 }
 
 static void write_message(struct mcp_channel *c, uint64_t number, struct str event, struct str json) {
   char text[64];
   int n = snprintf(text, sizeof(text), "%llu-%llu", (unsigned long long)c->number, (unsigned long long)number);
+  assert(n > 0 && (size_t)n < sizeof(text));
   if (c->stream)
     http_stream_send(c->stream, can_resume(c) ? (struct str){text, (size_t)n} : STR_NONE, event, json);
 }
@@ -277,6 +285,7 @@ static bool begin(struct mcp_channel *c) {
 
 static void send(void *arg, struct str json, bool last) {
   struct mcp_channel *c = arg;
+  assert(json.p || last);
   pthread_mutex_lock(&c->lock);
   if (!c->begun && last && c->call && !c->listening) {
     c->no_memory = !dup_for_call(c->call, json, &c->answer);
@@ -324,6 +333,7 @@ static bool is_gone(void *arg) {
 
 struct mcp_channel *channel_new(struct mcp_hub *hub, struct http_call *call, const struct channel_options *o) {
   struct str session = o->session.n > MCP_SESSION_SIZE ? STR_NONE : o->session;
+  assert(call && !(o->modern && (o->listening || o->session.n))); /* modern clients have no sessions */
   close_stale(hub, o->listening ? session : STR_NONE, false);
   struct mcp_channel *c = mem_zalloc(sizeof(*c) + session.n + 1);
   if (!c)
@@ -390,6 +400,7 @@ static void reply_json_once(struct str answer, const struct mcp_reply *reply, st
 /* The reply comes last: it allocates, and may leave by a jump. */
 void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
   pthread_mutex_lock(&c->lock);
+  assert(c->call && (c->begun || !c->stream));
   struct http_call *call = c->call;
   struct str answer = c->answer;
   bool no_memory = c->no_memory;

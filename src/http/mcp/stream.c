@@ -2,6 +2,8 @@
  */
 #include "http/mcp/stream.h"
 
+#include <assert.h>
+
 #include "http/mcp/channel.h"
 #include "op/access/authenticate.h"
 
@@ -38,6 +40,7 @@ static bool profile_of_token(struct http_call *call, struct str *name) {
 
 /* The profile is part of the path, so one server offers all of them. */
 static bool sender_of(struct http_call *call, struct mcp_sender *ret_sender) {
+  assert(call->server->mcp && call->server->hub);
   struct mcp_sender sender = {.caller = call->caller};
   sender.caller.source = call->server->caller.source; /* absent: the client names itself */
   struct str name = http_path_part(call, "profile");

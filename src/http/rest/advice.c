@@ -1,6 +1,8 @@
 /* advice.c: rewrites advice about the command line as REST requests, using the table of routes. */
 #include "op/run/advice.h"
+
 #include "http/rest/rest.h"
+#include <assert.h>
 
 static bool accepts(const struct rest_route *r, struct str name) {
   return (r->to && str_is(name, r->to)) || rest_param(r, name);
@@ -51,6 +53,7 @@ static void add_path(struct buf *b, struct arena *a, const struct rest_route *r,
     buf_adds(b, r->path);
     return;
   }
+  assert(r->to && yyjson_mut_obj_get(args, r->to));
   buf_add(b, (struct str){r->path, (size_t)(open - r->path)});
   rest_add_encoded(b, text_of(a, yyjson_mut_obj_get(args, r->to)));
   buf_adds(b, close + 1);

@@ -2,6 +2,8 @@
  *
  * Items are memories and items extracted from the project's files (store/memories/documents.h), read the same way.
  * sourceFile and lineNumber cite files; they are null for memories. */
+#include <assert.h>
+
 #include "core/memory/types.h"
 #include "http/rest/rest.h"
 
@@ -79,7 +81,9 @@ static void put_item(struct knowledge *k, yyjson_mut_val *memory) {
   if (yyjson_mut_is_true(yyjson_mut_obj_get(memory, "untrusted")))
     json_put_bool(doc, item, "untrusted", true);
   put_citation(k->rc, item, memory);
-  json_add_str(doc, yyjson_mut_obj_getn(k->groups, type.p, type.n), id);
+  yyjson_mut_val *group = yyjson_mut_obj_getn(k->groups, type.p, type.n);
+  assert(group); /* one for each type of an item */
+  json_add_str(doc, group, id);
 }
 
 static bool is_wanted(const struct knowledge *k, yyjson_mut_val *memory) {
@@ -122,6 +126,7 @@ static enum status list_items(struct knowledge *k, struct str cursor, struct str
   for (int64_t looked_at = 0; looked_at < LOOKED_AT_MOST;) {
     yyjson_mut_val *args = yyjson_mut_obj(rc->doc), *result;
     int64_t room = k->limit - (int64_t)yyjson_mut_arr_size(k->items);
+    assert(room > 0);
     json_put(rc->doc, args, "project", k->project);
     json_put(rc->doc, args, "detail", STR("full"));
     json_put_bool(rc->doc, args, "own", true);

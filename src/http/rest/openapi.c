@@ -1,4 +1,6 @@
 /* openapi.c: generates the OpenAPI 3.1 document of /api/v1 from the routes and the table of operations. */
+#include <assert.h>
+
 #include "http/rest/rest.h"
 #include "op/run/results.h"
 
@@ -52,8 +54,10 @@ struct writer {
 
 static yyjson_mut_val *parse(const struct writer *w, const char *json) {
   struct error err;
-  yyjson_val *v;
-  return json_read(w->a, str_from(json), &v, &err) == STATUS_OK ? yyjson_val_mut_copy(w->doc, v) : NULL;
+  yyjson_val *v = NULL;
+  enum status s = json_read(w->a, str_from(json), &v, &err);
+  assert(s == STATUS_OK); /* constants of this file */
+  return s == STATUS_OK ? yyjson_val_mut_copy(w->doc, v) : NULL;
 }
 
 static void put_type(const struct writer *w, yyjson_mut_val *schema, const char *type) {
@@ -97,6 +101,7 @@ static void put_schema(const struct writer *w, yyjson_mut_val *schema, const str
     put_text_type(w, schema, p, in_body);
     return;
   }
+  assert(p->form < ARRAY_LEN(types));
   put_type(w, schema, types[p->form]);
   if (p->form == PARAM_LIST)
     put_text_type(w, json_put_obj(w->doc, schema, "items"), p, in_body);
@@ -319,6 +324,7 @@ static void put_operation(const struct writer *w, yyjson_mut_val *paths, const s
   yyjson_mut_val *item = yyjson_mut_obj_get(paths, path);
   if (!item)
     item = json_put_obj(w->doc, paths, path);
+  assert(!yyjson_mut_obj_get(item, method.p));
   yyjson_mut_val *v = json_put_obj(w->doc, item, method.p);
   json_put(w->doc, v, "operationId", operation_id(w, r));
   json_put(w->doc, v, "summary", str_from(r->summary ? r->summary : op ? op->summary : ""));

@@ -1,4 +1,6 @@
 /* reply.c: runs an operation for a REST request and turns its result into a reply: status, ETag, links. */
+#include <assert.h>
+
 #include "base/id.h"
 #include "http/rest/rest.h"
 #include "op/run/scrub.h"
@@ -7,6 +9,7 @@
 
 static enum status take_line(void *arg, struct str line) {
   struct rest_call *rc = arg;
+  assert(rc->lines);
   yyjson_mut_arr_append(rc->lines, yyjson_mut_rawncpy(rc->doc, line.p, line.n));
   return STATUS_OK;
 }
@@ -18,6 +21,7 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
   struct pool *pool = rc->http->server->pool;
   struct engine *engine;
   yyjson_val *checked;
+  assert(op_find(str_from(op)) && yyjson_mut_is_obj(args));
   struct op_hooks hooks = {.arg = rc,
                            .emit = take_line,
                            .cancelled = is_gone,
@@ -48,6 +52,7 @@ static void clean_error(struct rest_call *rc) {
 }
 
 void rest_fail(struct rest_call *rc) {
+  assert(rc->err.code != STATUS_OK);
   if (!rc->ran)
     clean_error(rc);
   rest_advise_error(rc->http->arena, &rc->err);
@@ -95,6 +100,7 @@ void rest_add_encoded(struct buf *b, struct str s) {
 
 /* Adds a Link header: the same request for the next page. */
 static void add_next(struct rest_call *rc, struct str next) {
+  assert(rc->route->page);
   struct http_call *http = rc->http;
   struct buf b = BUF(http->arena);
   buf_addf(&b, "<%.*s?", STR_ARG(http->path));
@@ -136,6 +142,7 @@ static bool is_full_page(const struct rest_call *rc, yyjson_mut_val *result) {
 void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
   struct http_call *http = rc->http;
   bool get = strcmp(rc->route->method, "GET") == 0;
+  assert(yyjson_mut_is_obj(result));
   if (rc->route->lines) {
     yyjson_mut_obj_add_val(rc->doc, result, rc->route->lines, rc->lines);
     if (is_full_page(rc, result))
@@ -146,6 +153,7 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
   rest_advise_result(http->arena, result);
   struct str json = json_write(http->arena, result, false);
   struct str tag = tag_of(rc, result, json);
+  assert(tag.p || !get);
   if (tag.p)
     http_add_header(http, "ETag", tag);
   if (get)

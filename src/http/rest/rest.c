@@ -1,6 +1,8 @@
 /* rest.c: maps a REST request to an operation: route, arguments, caller. */
 #include "http/rest/rest.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "http/server/uri.h"
 
@@ -121,6 +123,7 @@ static bool is_offered(const struct rest_route *r, const struct param *p) {
 }
 
 static const struct param *own_params(const struct rest_route *r) {
+  assert(r->params || (r->op && op_find(str_from(r->op))));
   return r->params ? r->params : op_find(str_from(r->op))->params;
 }
 
@@ -273,7 +276,9 @@ static enum status read_body(struct rest_call *rc) {
 static enum status read_variable(struct rest_call *rc) {
   if (!rc->variable.p || !rc->route->to)
     return STATUS_OK;
-  return put_text(rc, op_param(op_find(str_from(rc->route->op)), str_from(rc->route->to)), rc->variable);
+  const struct param *p = op_param(op_find(str_from(rc->route->op)), str_from(rc->route->to));
+  assert(p);
+  return put_text(rc, p, rc->variable);
 }
 
 /* Idempotency-Key makes a repeated write happen once. */
@@ -349,6 +354,7 @@ static bool is_json(struct str type) {
 /* Sets the route's default of `limit`, and checks its maximum. */
 static enum status settle_limit(struct rest_call *rc) {
   yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit");
+  assert(rc->route->page);
   if (!limit)
     json_put_int(rc->doc, rc->args, "limit", rc->route->limit);
   int64_t n = limit ? yyjson_mut_get_sint(limit) : rc->route->limit;
@@ -376,6 +382,7 @@ static enum status read_call(struct rest_call *rc) {
 }
 
 void rest_run(struct http_call *call) {
+  assert(str_starts(call->path, STR(REST_ROOT)));
   struct rest_call *rc = arena_new(call->arena, struct rest_call);
   struct str below = str_slice(call->path, sizeof(REST_ROOT) - 1, call->path.n);
   if (str_ends(below, STR("/")))
@@ -393,6 +400,7 @@ void rest_run(struct http_call *call) {
   }
   if (rc->route->op && (op_find(str_from(rc->route->op))->flags & OP_SECRET))
     arena_guard(call->arena); /* before a value is read */
+  assert(!rc->route->op == (rc->route->run != NULL));
   if (read_call(rc) != STATUS_OK) {
     rest_fail(rc);
     return;

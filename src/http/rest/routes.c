@@ -52,6 +52,9 @@ static void collect(void) {
   EACH_OP(op)
     for (const struct op_route *r = op->routes; r && r->method; r++) {
       assert(n + 1 < ROUTES_MAX);
+      assert(r->path[0] == '/' && !strchr(r->path, '{') == !r->to);
+      assert((!r->to || op_param(op, str_from(r->to))) && (!r->with || op_param(op, str_from(r->with))));
+      assert(!r->limit_max || (r->limit > 0 && r->limit <= r->limit_max && r->page));
       all[n++] = (struct rest_route){.method = r->method,
                                      .path = r->path,
                                      .op = op->name,

@@ -42,11 +42,13 @@ static void release(struct http_exchange *x, struct http_body *b) {
 
 /* Includes space for the terminating NUL. */
 static bool grow(struct http_exchange *x, size_t kept, size_t needed) {
+  assert(kept <= x->body.room && needed <= HTTP_BODY_MAX);
   size_t room = x->body.room ? x->body.room * GROWTH : SECRET_PIECE;
   while (room <= needed)
     room *= GROWTH;
   if (room > MCP_GUARDED_MAX && needed < MCP_GUARDED_MAX)
     room = MCP_GUARDED_MAX;
+  assert(room > needed);
   struct http_body b = allocate(x, room);
   if (!b.p)
     return false;
@@ -58,7 +60,7 @@ static bool grow(struct http_exchange *x, size_t kept, size_t needed) {
 }
 
 bool body_add(struct http_exchange *x, const char *data, size_t n) {
-  assert(x->received >= n);
+  assert(n > 0 && x->received >= n);
   size_t kept = x->received - n;
   if (x->received >= x->body.room && !grow(x, kept, x->received))
     return false;

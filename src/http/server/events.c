@@ -148,6 +148,7 @@ void server_event(const struct http_server *server, const struct event *e) {
   struct engine *engine;
   struct error err;
   struct txn txn;
+  assert(e->action.n > 0 && server->caller.team.n > 0);
   if (pool_acquire(server->pool, &engine, &err) != STATUS_OK)
     return;
   pthread_mutex_lock(&engine->lock);

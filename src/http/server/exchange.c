@@ -1,4 +1,5 @@
 /* exchange.c: one request from its first line to its reply, shared by the network thread and a worker. */
+#include <assert.h>
 #include <poll.h>
 #include <sodium.h>
 
@@ -17,7 +18,9 @@ enum {
 };
 
 static void release(struct http_exchange *x) {
-  if (atomic_fetch_sub(&x->refs, 1) != 1)
+  int before = atomic_fetch_sub(&x->refs, 1);
+  assert(before > 0);
+  if (before != 1)
     return;
   if (x->response)
     MHD_destroy_response(x->response);
@@ -86,6 +89,7 @@ static enum MHD_Result gather(void *arg, enum MHD_ValueKind kind, const char *ke
 static bool read_fields(struct http_exchange *x) {
   struct gathering g = {.x = x, .fields = arena_array(&x->arena, struct http_pair, FIELDS_MAX)};
   MHD_get_connection_values_n(x->mhd, MHD_HEADER_KIND, gather, &g);
+  assert(g.count <= FIELDS_MAX);
   x->call.fields = g.fields;
   x->call.field_count = g.count;
   return !g.broken && g.hosts < 2 && g.lengths < 2 && !(g.lengths && g.coded);
@@ -157,6 +161,7 @@ static void fill_call(struct http_exchange *x, const char *method) {
 
 /* The request has arrived, or is answered early. */
 static void start_answering(struct http_exchange *x, enum phase phase) {
+  assert(phase >= PHASE_WORK && x->phase < phase);
   if (x->phase < PHASE_WORK)
     atomic_fetch_add(&x->daemon->answering, 1);
   x->phase = phase;
@@ -170,6 +175,7 @@ static enum MHD_Result answer(struct http_exchange *x) {
   start_answering(x, PHASE_ANSWERED);
   if (!x->response)
     return MHD_NO;
+  assert(x->status >= 200 && x->status < 600);
   return MHD_queue_response(x->mhd, (unsigned)x->status, x->response);
 }
 
@@ -221,6 +227,7 @@ static void free_body(struct http_exchange *x) {
 }
 
 void exchange_run(struct http_exchange *x) {
+  assert(x->phase == PHASE_WORK && !x->response && !x->stream);
   dispatch(x);
   free_body(x);
   if (!x->call.stream) {
@@ -233,7 +240,18 @@ void exchange_run(struct http_exchange *x) {
     sodium_stackzero(STACK_BYTES);
 }
 
+/* Allocates nothing: the connection is suspended, and an out-of-memory jump would leave it so for good. */
+static void refuse_queued(struct http_exchange *x) {
+  struct http_call *call = &x->call;
+  http_reply_text(call, 503, "application/problem+json",
+                  STR("{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+                      "\"detail\":\"too many requests are queued: retry in a second\"}"));
+  assert(call->header_count < HTTP_HEADERS_MAX);
+  call->headers[call->header_count++] = (struct http_pair){STR("Retry-After"), STR("1")};
+}
+
 static enum MHD_Result submit(struct http_exchange *x) {
+  assert(x->phase == PHASE_BODY);
   if (x->call.status)
     return answer(x);
   x->call.body = (struct str){x->body.p ? x->body.p : "", x->received};
@@ -248,18 +266,18 @@ static enum MHD_Result submit(struct http_exchange *x) {
   if (work_push(x->daemon, x))
     return MHD_YES;
   atomic_fetch_sub(&x->refs, 1);
-  refuse(x, 503, "Service Unavailable", "too many requests are queued: retry in a second");
-  http_add_header(&x->call, "Retry-After", STR("1"));
+  refuse_queued(x);
   MHD_resume_connection(x->mhd);
   return MHD_YES;
 }
 
 enum MHD_Result exchange_step(void *daemon, struct MHD_Connection *mhd, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state) {
-  (void)daemon, (void)mhd, (void)url, (void)version;
+  (void)daemon, (void)mhd, (void)url, (void)version; /* without assertions, the first two are unused */
   struct http_exchange *x = *state;
   if (!x)
     return MHD_NO;
+  assert(x->daemon == daemon && x->mhd == mhd && x->phase != PHASE_ANSWERED);
   if (x->phase == PHASE_WORK)
     return answer(x); /* the worker's ARENA_BOUNDARY is gone, but nothing is allocated any more */
   jmp_buf oom;
@@ -282,8 +300,11 @@ void exchange_completed(void *daemon, struct MHD_Connection *mhd, void **state, 
   if (!x)
     return;
   *state = NULL;
-  if (x->phase >= PHASE_WORK)
-    atomic_fetch_sub(&x->daemon->answering, 1);
+  if (x->phase >= PHASE_WORK) {
+    int before = atomic_fetch_sub(&x->daemon->answering, 1);
+    assert(before > 0);
+    (void)before;
+  }
   if (x->connection) {
     atomic_store(&x->connection->begun, false);
     atomic_store(&x->connection->waiting_since, clock_ticks_us());
@@ -302,6 +323,7 @@ static void add_header(struct MHD_Response *r, const char *name, const char *val
 struct MHD_Response *exchange_response(struct http_exchange *x, MHD_ContentReaderCallback body, void *arg) {
   struct http_call *call = &x->call;
   struct MHD_Response *r = NULL;
+  assert(call->status && call->header_count <= HTTP_HEADERS_MAX);
   if (body) {
     r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, body, arg, NULL);
   } else {

@@ -1,5 +1,6 @@
 /* listen.c: the listening socket: TCP or Unix. */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -170,5 +171,7 @@ static enum status open_file(const char *path, struct http_daemon *d, struct err
 }
 
 enum status listen_open(const struct http_options *o, struct http_daemon *d, struct error *err) {
+  assert(d->listener < 0 && !d->socket);
+  assert(o->port >= 0 && o->port <= UINT16_MAX);
   return o->socket ? open_file(o->socket, d, err) : open_tcp(o, d, err);
 }

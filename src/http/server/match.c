@@ -1,4 +1,6 @@
 /* match.c: route lookup. */
+#include <assert.h>
+
 #include "http/server/uri.h"
 
 struct walk {
@@ -6,6 +8,7 @@ struct walk {
 };
 
 static void walk_init(struct walk *w, const char *pattern, struct str path) {
+  assert(pattern[0] == '/' && path.n > 0 && path.p[0] == '/');
   w->pattern = str_from(pattern);
   w->path = path.n > 1 && path.p[path.n - 1] == '/' ? str_slice(path, 0, path.n - 1) : path;
   w->pattern = str_slice(w->pattern, 1, w->pattern.n);
@@ -60,6 +63,7 @@ const struct http_route *http_routes_of(const struct http_call *call) {
 }
 
 struct str http_path_part(const struct http_call *call, const char *name) {
+  assert(call->route);
   struct walk w;
   walk_init(&w, call->route->path, call->path);
   struct str part, piece, text;
@@ -114,4 +118,5 @@ void http_dispatch(struct http_call *call) {
     call->route->run(call);
   else
     no_route(call);
+  assert(call->status); /* every route replies */
 }

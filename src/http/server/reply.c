@@ -1,4 +1,6 @@
 /* reply.c: request headers and parameters, and replies: JSON, text, problems (RFC 9457). */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "http/http.h"
 
@@ -23,6 +25,7 @@ void http_add_header(struct http_call *call, const char *name, struct str value)
 }
 
 void http_reply_text(struct http_call *call, int status, const char *type, struct str text) {
+  assert(status >= 200 && status < 600);
   call->status = status;
   call->type = type;
   call->reply = text;
@@ -37,6 +40,7 @@ static void reply_problem(struct http_call *call, int status, yyjson_mut_val *pr
 }
 
 void http_reply_problem(struct http_call *call, const struct error *err) {
+  assert(err->code != STATUS_OK);
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *p = yyjson_mut_obj(doc);
   int status = status_http(err->code);

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "http/internal.h"
 #include "http/server/sse.h"
 
@@ -32,6 +33,7 @@ static void unref(struct http_stream *s) {
 /* ---- under the stream's lock ---- */
 
 static void wake(struct http_stream *s) {
+  assert(mutex_is_locked(&s->lock));
   if (!s->suspended || !s->mhd)
     return;
   s->suspended = false;
@@ -47,6 +49,7 @@ static void drop(struct http_stream *s) {
 }
 
 static bool add(struct http_stream *s, struct str text) {
+  assert(mutex_is_locked(&s->lock) && s->from + s->n <= s->room);
   if (s->gone || s->ended || s->finished)
     return false;
   if (s->n + text.n > QUEUE_MAX) {
@@ -81,6 +84,7 @@ static bool add(struct http_stream *s, struct str text) {
 
 static size_t take(struct http_stream *s, char *out, size_t max) {
   size_t n = s->n < max ? s->n : max;
+  assert(n > 0 && s->from + s->n <= s->room);
   memcpy(out, s->data + s->from, n);
   s->from += n;
   s->n -= n;
@@ -98,6 +102,7 @@ ssize_t stream_read(void *stream, uint64_t at, char *out, size_t max) {
   struct http_stream *s = stream;
   ssize_t result = 0;
   pthread_mutex_lock(&s->lock);
+  assert(s->mhd && !s->suspended); /* a suspended connection reads nothing */
   if (s->gone) {
     result = MHD_CONTENT_READER_END_WITH_ERROR;
   } else if (s->n) {
@@ -115,6 +120,7 @@ ssize_t stream_read(void *stream, uint64_t at, char *out, size_t max) {
 void stream_detach(struct http_stream *s) {
   struct http_daemon *d = s->daemon;
   pthread_mutex_lock(&s->lock);
+  assert(!s->finished);
   s->mhd = NULL;
   s->fd = -1;
   s->gone = s->finished = true;
@@ -158,6 +164,7 @@ void stream_tell_drained(struct http_stream *s) {
 bool stream_close_finished(struct http_stream *s) {
   pthread_mutex_lock(&s->lock);
   bool finished = s->finished;
+  assert(!s->told && (!finished || !s->mhd));
   s->told = finished;
   void (*closed)(void *) = finished ? s->closed : NULL;
   void *arg = s->arg;
@@ -185,6 +192,7 @@ void streams_end_all(struct http_daemon *d) {
 
 static struct http_stream *stream_new(struct http_exchange *x) {
   struct http_daemon *d = x->daemon;
+  assert(!x->stream && x->phase == PHASE_WORK); /* the connection is suspended */
   struct http_stream *s = mem_zalloc(sizeof(*s));
   if (!s)
     return NULL;
@@ -215,6 +223,7 @@ static struct http_stream *stream_new(struct http_exchange *x) {
 
 struct http_stream *http_stream_begin(struct http_call *call) {
   struct http_exchange *x = call->exchange;
+  assert(!call->stream);
   call->type = "text/event-stream";
   http_add_header(call, "X-Accel-Buffering", STR("no"));
   struct http_stream *s = x ? stream_new(x) : NULL;
@@ -267,6 +276,7 @@ size_t http_stream_pending(struct http_stream *stream) {
 }
 
 void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *arg), void *arg) {
+  assert(drained);
   pthread_mutex_lock(&stream->lock);
   stream->drained = drained;
   stream->drain_arg = arg;
@@ -278,6 +288,7 @@ void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *arg)
 
 void http_stream_on_close(struct http_stream *stream, void (*closed)(void *arg), void *arg) {
   pthread_mutex_lock(&stream->lock);
+  assert(closed && !stream->closed);
   bool late = stream->told;
   if (!late) {
     stream->closed = closed;

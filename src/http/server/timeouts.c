@@ -1,5 +1,6 @@
 /* timeouts.c: the watcher thread. It handles cases that the library does not: disconnected clients of idle streams,
  * requests that take too long to arrive, streams that need a keep-alive. */
+#include <assert.h>
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -51,7 +52,9 @@ void connection_notify(void *daemon, struct MHD_Connection *mhd, void **context,
   }
   if (!c)
     return;
+  assert(code == MHD_CONNECTION_NOTIFY_CLOSED && c->daemon == d);
   pthread_mutex_lock(&d->lock);
+  assert(c->prev ? c->prev->next == c : d->connections == c);
   if (c->prev)
     c->prev->next = c->next;
   else
@@ -111,6 +114,7 @@ static void hang_up(struct http_daemon *d, uint64_t number) {
 
 static void unlink_stream(struct http_daemon *d, struct http_stream *s) {
   pthread_mutex_lock(&d->lock);
+  assert(s->prev ? s->prev->next == s : d->streams == s);
   if (s->prev)
     s->prev->next = s->next;
   else
@@ -142,6 +146,7 @@ static void close_finished(struct http_daemon *d) {
     unlink_stream(d, s);
     stream_close_finished(s);
     pthread_mutex_lock(&d->lock);
+    assert(d->stream_count > 0);
     d->stream_count--;
     pthread_mutex_unlock(&d->lock);
   }
@@ -160,6 +165,7 @@ static void keep_alive(struct http_daemon *d, int64_t now) {
 }
 
 void watch_stream(struct http_daemon *d, struct http_stream *s) {
+  assert(s->number && !(s->number & CONNECTION_BIT)); /* 0 is the eventfd */
   struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = s->number};
   /* If this fails, a client that disconnects silently is noticed at the next keep-alive. */
   if (epoll_ctl(d->epoll, EPOLL_CTL_MOD, s->fd, &e) != 0)
@@ -202,6 +208,7 @@ void watch_wake(struct http_daemon *d) {
 }
 
 enum status watch_start(struct http_daemon *d, struct error *err) {
+  assert(d->epoll < 0 && d->wake < 0);
   d->epoll = epoll_create1(EPOLL_CLOEXEC);
   d->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   struct epoll_event e = {.events = EPOLLIN, .data.u64 = 0};

@@ -1,6 +1,8 @@
 /* uri.c: parsing of request targets. */
 #include "http/server/uri.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
 
 bool uri_split(struct str target, struct uri *ret_uri) {
@@ -25,6 +27,7 @@ bool uri_split(struct str target, struct uri *ret_uri) {
     u.path = STR("/");
   if (str_empty(u.path) || u.path.p[0] != '/')
     return false;
+  assert(u.query.p); /* "" without one */
   *ret_uri = u;
   return true;
 }
@@ -47,6 +50,7 @@ bool uri_decode(struct arena *a, struct str s, bool plus, struct str *ret_text) 
       return false;
     out[n++] = c;
   }
+  assert(n <= s.n);
   out[n] = 0;
   struct str text = {out, n};
   if (utf8_check(text) != n)
@@ -69,6 +73,7 @@ bool uri_queries(struct arena *a, struct str query, const struct http_pair **ret
       return false;
     list_push(a, &list, pair);
   }
+  assert(list.n <= URI_QUERIES_MAX);
   *ret_pairs = list.v;
   *ret_count = list.n;
   return true;

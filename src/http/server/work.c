@@ -5,6 +5,8 @@
  * long calls, which wait for their client or have much to do, so neither their result nor a short request has to
  * wait. They step back afterwards: memory that a store handle allocates stays in the heaps of the few threads that use
  * it. */
+#include <assert.h>
+
 #include "base/os/thread.h"
 #include "http/internal.h"
 
@@ -54,11 +56,13 @@ static void wake_one(struct http_daemon *d) {
 
 /* The next request; NULL at shutdown. */
 static struct http_exchange *take(struct http_daemon *d, size_t worker) {
+  assert(worker < HTTP_WORKERS_MAX && !d->began[worker] && mutex_is_locked(&d->work_lock));
   while (d->first ? !d->quit && !is_regular(d, worker) && !needs_spare_worker(d) : !d->quit)
     rest(d, worker);
   struct http_exchange *x = d->first;
   if (!x)
     return NULL;
+  assert(d->waiting > 0);
   d->first = x->next;
   d->waiting--;
   d->busy++;
@@ -78,6 +82,7 @@ static void *work_loop(void *arg) {
     pthread_mutex_unlock(&d->work_lock);
     exchange_run(x);
     pthread_mutex_lock(&d->work_lock);
+    assert(d->busy > 0 && d->busy <= HTTP_WORKERS_MAX);
     d->busy--;
     d->began[worker] = 0;
     d->worked = clock_ticks_us();
@@ -89,6 +94,7 @@ static void *work_loop(void *arg) {
 }
 
 enum status work_start(struct http_daemon *d, size_t workers, struct error *err) {
+  assert(workers > 0 && workers <= HTTP_WORKERS_MAX && d->workers == 0);
   pthread_attr_t attr;
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, WORKER_STACK);
@@ -104,6 +110,7 @@ enum status work_start(struct http_daemon *d, size_t workers, struct error *err)
 
 bool work_push(struct http_daemon *d, struct http_exchange *x) {
   pthread_mutex_lock(&d->work_lock);
+  assert(!d->first == (d->waiting == 0));
   bool room = d->waiting < WAITING_MAX && !d->quit;
   if (room) {
     x->next = NULL;
@@ -138,5 +145,6 @@ void work_stop(struct http_daemon *d) {
   pthread_mutex_unlock(&d->work_lock);
   for (size_t i = 0; i < d->workers; i++)
     pthread_join(d->threads[i], NULL);
+  assert(!d->first && d->busy == 0);
   d->workers = 0;
 }

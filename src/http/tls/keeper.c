@@ -33,6 +33,7 @@ struct tls_keeper {
 /* ---- pairs ---- */
 
 static void pair_free(struct tls_pair *p) {
+  assert(p->refs == 0);
   gnutls_certificate_free_credentials(p->credentials);
   mem_free(p);
 }
@@ -52,6 +53,7 @@ static enum status pair_load(const struct tls_keeper *k, struct tls_pair **ret_p
     s = tls_read(&a, k->certificate, k->key, &text, &p->credentials, err);
   tls_forget(&text);
   arena_release(&a);
+  assert(s != STATUS_OK || p->credentials);
   if (s == STATUS_OK)
     *ret_pair = p;
   else
@@ -141,6 +143,7 @@ void tls_keeper_release(struct tls_keeper *k, struct tls_pair *pair) {
 
 static void replace(struct tls_keeper *k, struct tls_pair *p) {
   pthread_mutex_lock(&k->lock);
+  assert(k->present && k->present != p && !p->next);
   k->present->next = k->former;
   k->former = k->present;
   k->present = p;

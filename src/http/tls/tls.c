@@ -1,6 +1,7 @@
 /* tls.c: reads and validates PEM files. */
 #include "http/tls/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/gnutls.h>
@@ -76,6 +77,7 @@ enum status tls_read(struct arena *a, const char *certificate, const char *key, 
     tls_forget(&tls);
     return err->code;
   }
+  assert(*ret_credentials && tls.certificate && tls.key);
   *ret_tls = tls;
   return STATUS_OK;
 }

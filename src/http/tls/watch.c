@@ -1,6 +1,8 @@
 /* watch.c: checks the certificate files periodically and reports changes. */
 #include "http/tls/watch.h"
 
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "http/background/watcher.h"
 #include "store/tables/events.h"
@@ -17,6 +19,7 @@ struct tls_watch {
 static void report(const struct tls_watch *w, enum tls_change change, const struct error *why) {
   struct arena a;
   jmp_buf oom;
+  assert(change == TLS_RENEWED || change == TLS_BROKEN);
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom)) {
     bool broken = change == TLS_BROKEN;

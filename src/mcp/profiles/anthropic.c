@@ -1,6 +1,8 @@
 /* anthropic.c: profile of Anthropic's memory tool (memory_20250818): one tool with six commands on files in /memories.
  *
  * The operations return the texts of successful calls; this file formats the errors. */
+#include <assert.h>
+
 #include "core/files/memfile.h"
 #include "mcp/profiles/profiles.h"
 
@@ -38,6 +40,7 @@ static enum status copy_args(struct tool_run *run, const struct command *c, yyjs
   size_t n = 0;
   while (n < ARRAY_LEN(c->args) && c->args[n])
     n++;
+  assert(c->optional < n);
   for (size_t i = 0; i < n; i++) {
     yyjson_val *v = yyjson_obj_get(run->args, c->args[i]);
     if (!v && i + c->optional < n)
@@ -80,6 +83,7 @@ static enum status run_memory(struct tool_run *run) {
 
 /* Repeats the searched text in full; an error's message may have truncated it. */
 static struct str match_error(struct tool_run *run, const struct error *err) {
+  assert(err->step);
   struct str old = json_str(run->args, "old_str"), path = json_str(run->args, "path"), fix = str_from(err->fix);
   if (strcmp(err->step, "no_match") == 0)
     return arena_printf(run->arena, "No replacement was performed, old_str `%.*s` did not appear verbatim in %.*s.",

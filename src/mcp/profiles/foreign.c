@@ -1,6 +1,8 @@
 /* foreign.c: helpers for profiles that imitate other systems. */
 #include "mcp/profiles/foreign.h"
 
+#include <assert.h>
+
 struct str result_text(yyjson_mut_val *obj, const char *name) {
   yyjson_mut_val *v = yyjson_mut_obj_get(obj, name);
   return yyjson_mut_is_str(v) ? (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)} : STR_NONE;
@@ -17,6 +19,7 @@ void result_copy(struct tool_run *run, yyjson_mut_val *into, const char *as, yyj
 struct str pretty_json(struct tool_run *run, yyjson_mut_val *v) { return json_write(run->arena, v, true); }
 
 void answer_json(struct tool_run *run, yyjson_mut_val *result, yyjson_mut_val *shown) {
+  assert(yyjson_mut_is_obj(result) && shown);
   run->text = pretty_json(run, shown);
   run->result = result;
 }
@@ -47,6 +50,7 @@ enum status run_list(struct tool_run *run, yyjson_mut_val *args, wanted_fn wante
   enum { PAGE = 200 };
   yyjson_mut_val *all = yyjson_mut_arr(run->doc), *page, *m;
   int64_t offset = 0, total = 1;
+  assert(limit > 0 && yyjson_mut_is_obj(args));
   add_int(run, args, "limit", PAGE);
   add_text(run, args, "detail", STR("full"));
   while (offset < total && yyjson_mut_arr_size(all) < limit) {

@@ -2,6 +2,7 @@
  *
  * Requests of 2026-07-28 are self-contained: each has its version and the client's capabilities in _meta, over HTTP
  * also in headers. All others belong to a client that has sent initialize. */
+#include <assert.h>
 #include <sodium.h>
 
 #include "mcp/protocol/server.h"
@@ -169,6 +170,7 @@ static bool read_legacy(struct exchange *x) {
   if (!find_session(x))
     return false;
   struct mcp_session *s = x->session;
+  assert(s);
   x->version = str_empty(s->version) ? str_from(legacy_versions[0]) : s->version;
   if (s->capabilities.n && json_read(x->arena, s->capabilities, &x->capabilities, &err) != STATUS_OK)
     x->capabilities = NULL;
@@ -199,6 +201,7 @@ static bool has_initialized(const struct exchange *x) {
 }
 
 bool era_determine(struct exchange *x) {
+  assert(x->in->kind != RPC_BAD && !x->session);
   struct str header = str_trim(x->head->version);
   bool request = x->in->kind == RPC_REQUEST;
   x->modern = (x->in->meta && yyjson_obj_get(x->in->meta, MCP_META "protocolVersion")) ||

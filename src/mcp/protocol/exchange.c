@@ -1,4 +1,5 @@
 /* exchange.c: responses, notifications, progress and operations of one exchange. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -42,6 +43,7 @@ static void send_answer(struct exchange *x, int http, struct str text) {
 
 void exchange_result(struct exchange *x, yyjson_mut_val *result) {
   yyjson_mut_doc *doc = x->doc;
+  assert(x->in->kind == RPC_REQUEST && yyjson_mut_is_obj(result));
   if (x->modern) {
     if (!yyjson_mut_obj_get(result, "resultType"))
       json_put(doc, result, "resultType", STR("complete"));
@@ -63,6 +65,7 @@ void exchange_cached(struct exchange *x, yyjson_mut_val *result, int64_t ttl_ms)
 
 void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data, const char *fmt, ...) {
   va_list ap;
+  assert(code < 0 && http >= 200 && http < 600);
   va_start(ap, fmt);
   struct str message = arena_vprintf(x->arena, fmt, ap);
   va_end(ap);
@@ -73,6 +76,7 @@ void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data
 }
 
 void exchange_failed(struct exchange *x, const struct error *err) {
+  assert(err->code != STATUS_OK);
   exchange_error(x, 200, RPC_INTERNAL, NULL, "%s%s%s", err->message, err->fix[0] ? ": " : "", err->fix);
 }
 
@@ -115,6 +119,7 @@ void exchange_progress(struct exchange *x, const char *what, double done, double
 }
 
 enum status exchange_borrow(struct exchange *x, struct error *err) {
+  assert(!x->engine);
   return pool_acquire(x->server->options.pool, &x->engine, err);
 }
 
@@ -137,6 +142,7 @@ enum status exchange_call(struct exchange *x, const struct op *op, struct str ar
   struct engine *engine;
   yyjson_val *values;
   yyjson_mut_val *result;
+  assert(!x->engine); /* a thread that waits for a second engine could block the pool */
   TRY(json_read(x->arena, args, &values, err));
   TRY(pool_acquire(x->server->options.pool, &engine, err));
   enum status s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);

@@ -30,6 +30,7 @@ static bool is_interrupted(void *arg) {
 
 /* Waits, with the lock held, until a call has ended and QUIET_MS passed without another. */
 static void wait_for_quiet(struct housekeeping *keeper, int64_t seen) {
+  assert(mutex_is_locked(&keeper->lock) && seen <= keeper->calls);
   while (!keeper->stop && keeper->calls == seen)
     pthread_cond_wait(&keeper->changed, &keeper->lock);
   int64_t before;
@@ -101,6 +102,7 @@ void housekeeping_stop(struct housekeeping **keeper) {
   struct housekeeping *i = *keeper;
   if (!i)
     return;
+  assert(atomic_load(&i->busy) == 0);
   atomic_store(&i->ends, true);
   pthread_mutex_lock(&i->lock);
   i->stop = true;

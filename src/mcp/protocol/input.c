@@ -1,5 +1,7 @@
 /* input.c: asks the user: by a result that the client answers with a second request (2026-07-28), or by a request to
  * the client (before). */
+#include <assert.h>
+
 #include "base/id.h"
 #include "mcp/protocol/server.h"
 #include "op/access/authenticate.h"
@@ -52,6 +54,7 @@ yyjson_val *input_response(const struct exchange *x, const char *key) {
 }
 
 void input_required(struct exchange *x, yyjson_mut_val *requests, struct str state) {
+  assert(x->modern && yyjson_mut_is_obj(requests));
   struct clock clock = {0};
   yyjson_mut_val *result = yyjson_mut_obj(x->doc);
   json_put(x->doc, result, "resultType", STR("input_required"));

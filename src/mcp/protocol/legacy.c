@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "mcp/protocol/server.h"
 #include "op/access/authenticate.h"
 
@@ -85,6 +86,7 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
 }
 
 static void mcp_session_free(struct mcp_session *s) {
+  assert(s->refs == 0);
   for (struct watched *w = s->watched, *next; w; w = next) {
     next = w->next;
     mem_free(w);
@@ -94,6 +96,7 @@ static void mcp_session_free(struct mcp_session *s) {
 }
 
 static void unlink_session(struct mcp_server *server, struct mcp_session *session) {
+  assert(mutex_is_locked(&server->lock));
   struct mcp_session **at = &server->sessions;
   while (*at && *at != session)
     at = &(*at)->next;
@@ -139,6 +142,7 @@ static void end_handle(struct mcp_server *server, const struct mcp_session *sess
 
 void mcp_session_end(struct mcp_server *server, struct mcp_session *session) {
   pthread_mutex_lock(&server->lock);
+  assert(session->refs > 0);
   bool first = !session->ended;
   session->ended = true;
   if (first)
@@ -167,6 +171,7 @@ struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, c
   while (s && !(str_is(id, s->id) && is_owner(caller, s)))
     s = s->next;
   if (s) {
+    assert(s->refs > 0 && !s->ended); /* the list holds a reference */
     s->refs++;
     s->used = clock_ticks_us();
   }
@@ -176,6 +181,7 @@ struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, c
 
 struct mcp_session *mcp_session_only(struct mcp_server *server) {
   pthread_mutex_lock(&server->lock);
+  assert(server->options.one_connection && server->session_count <= 1);
   if (!server->sessions) {
     static const struct caller unknown = {0};
     server->sessions = mcp_session_new(&unknown, STR(""), STR(""), STR(""), STR(""));
@@ -212,6 +218,7 @@ static void evict_session(struct mcp_server *server) {
 /* On stdio the new session replaces the one before and keeps its streams. */
 static void add_session(struct exchange *x, struct mcp_session *s) {
   struct mcp_server *server = x->server;
+  assert(s->refs == 1 && !s->next);
   if (!server->options.one_connection) {
     uint8_t bytes[SESSION_RANDOM];
     randombytes_buf(bytes, sizeof(bytes));
@@ -265,6 +272,7 @@ void legacy_initialize(struct exchange *x) {
 void legacy_set_level(struct exchange *x) {
   static const char *const levels[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
   struct str level = json_str(x->in->params, "level");
+  assert(x->session);
   for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
     if (!str_is(level, levels[i]))
       continue;

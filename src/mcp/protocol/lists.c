@@ -1,6 +1,8 @@
 /* lists.c: tools/list, prompts/list, resources/list, resources/templates/list. Deterministic for a given store.
  *
  * A cursor is the sealed name of the last item of a page. It is valid only for its list and caller, and it expires. */
+#include <assert.h>
+
 #include "base/os/clock.h"
 #include "mcp/protocol/prompts.h"
 #include "mcp/protocol/resources.h"
@@ -49,6 +51,7 @@ static bool read_cursor(struct exchange *x, const struct listing *l, struct str 
 
 static struct str name_of(yyjson_mut_val *item, const char *key) {
   yyjson_mut_val *name = yyjson_mut_obj_get(item, key);
+  assert(yyjson_mut_is_str(name));
   return (struct str){yyjson_mut_get_str(name), yyjson_mut_get_len(name)};
 }
 
@@ -84,6 +87,7 @@ static void answer_page(struct exchange *x, const struct listing *l, yyjson_mut_
     last = name_of(item, l->key);
     taken++;
   }
+  assert(taken <= PAGE_SIZE && (last.p || taken == 0));
   if (more)
     json_put(x->doc, result, "nextCursor",
              state_seal(x->server, x->arena, x->caller.team, purpose_of(x, l), last, cursor_expiry()));

@@ -4,12 +4,15 @@
  * reconnect meanwhile with another stream of the same session. To cover that race, open streams are checked before the
  * session is ended and again afterwards, and a new stream checks its session once it is listed. So one of the two sees
  * the other. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/os/thread.h"
 #include "mcp/protocol/server.h"
 #include "op/session/session.h"
 
 struct lost *lost_new(struct str team, struct str handle) {
+  assert(team.n > 0 && handle.n > 0);
   struct lost *l = mem_zalloc(sizeof(*l) + team.n + handle.n);
   if (!l)
     return NULL;
@@ -93,6 +96,7 @@ void lost_stop(struct mcp_server *server) {
   pthread_mutex_unlock(&server->lock);
   if (started)
     pthread_join(server->lost_thread, NULL);
+  assert(started || !server->lost);
   while (server->lost) {
     struct lost *l = server->lost;
     server->lost = l->next;

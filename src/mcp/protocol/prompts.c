@@ -2,6 +2,8 @@
  * from the instructions. */
 #include "mcp/protocol/prompts.h"
 
+#include <assert.h>
+
 #include "mcp/protocol/resources.h"
 
 const struct prompt *prompt_find(struct str name) {
@@ -59,6 +61,7 @@ static enum status embed(struct exchange *x, yyjson_mut_val *messages, const cha
                          struct error *err) {
   struct str uri = resource_uri(x->arena, prefix, name), variable, text;
   const struct resource *r = resource_find(x->arena, uri, &variable);
+  assert(r);
   TRY(r->read(x, variable, &text, err));
   add_resource(x, messages, uri, text);
   return STATUS_OK;

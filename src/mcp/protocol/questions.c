@@ -1,4 +1,6 @@
 /* questions.c: requests to a legacy client, sent on the stream of the call, which blocks until the response. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/os/thread.h"
 #include "mcp/protocol/server.h"
@@ -45,8 +47,8 @@ static bool wait_for_answer(struct exchange *x, struct question *q) {
   struct question **at = &server->questions;
   while (*at && *at != q)
     at = &(*at)->next;
-  if (*at)
-    *at = q->next;
+  assert(*at == q);
+  *at = q->next;
   bool answered = q->answered;
   pthread_mutex_unlock(&server->lock);
   return answered;
@@ -57,6 +59,7 @@ static void free_result(void *p) { mem_free(p); }
 enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, yyjson_val **ret_result,
                          struct error *err) {
   struct question q = {0};
+  assert(!x->modern && !x->engine); /* modern servers send no requests; a person may take minutes */
   name_question(x, &q);
   struct str text = rpc_send(x->arena, x->doc, str_from(q.id), method, params);
   begin(x, &q);
@@ -76,6 +79,7 @@ enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val 
 bool question_answer(struct mcp_server *server, const struct mcp_session *session, const struct rpc_message *in,
                      struct arena *a) {
   yyjson_val *result = yyjson_obj_get(in->root, "result");
+  assert(in->kind == RPC_RESPONSE && in->id);
   struct str text = result ? json_write_val(a, result) : STR_NONE;
   char *copy = text.n && text.n <= ANSWER_MAX ? mem_alloc(text.n) : NULL;
   if (copy)

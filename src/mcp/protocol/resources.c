@@ -1,6 +1,8 @@
 /* resources.c: resources/read. */
 #include "mcp/protocol/resources.h"
 
+#include <assert.h>
+
 #include "core/memory/memory.h"
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
@@ -180,6 +182,7 @@ static void answer_text(struct exchange *x, struct str uri, const char *mime, st
   yyjson_mut_val *result = yyjson_mut_obj(x->doc), *contents = json_put_arr(x->doc, result, "contents");
   yyjson_mut_val *first = add_content(x, contents, uri, mime, text);
   if (run->notice.p) {
+    assert(run->untrusted);
     yyjson_mut_obj_add_val(x->doc, json_put_obj(x->doc, first, "_meta"), TOOL_UNTRUSTED, run->untrusted);
     add_content(x, contents, uri, "text/plain", run->notice);
   }

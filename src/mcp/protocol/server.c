@@ -89,6 +89,7 @@ static void run_request(struct exchange *x) {
   }
   enter(x);
   m->run(x);
+  assert(!x->engine); /* a method gives its engine back */
   if (!x->answered && !x->reply->stream)
     exchange_error(x, 500, RPC_INTERNAL, NULL, "Internal error: no answer");
 }
@@ -169,6 +170,7 @@ void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender,
                        .arena = arena,
                        .in = in,
                        .progress = -1};
+  assert(x.profile && out->send && in->kind <= RPC_BAD);
   pthread_mutex_init(&x.sending, NULL);
   run_guarded(&x);
   exchange_give_back(&x);
@@ -185,6 +187,7 @@ static bool may_be_secret(const struct rpc_message *in) {
 
 void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str text, struct rpc_message *ret_message) {
   jmp_buf oom;
+  assert(!a->head && !a->oom);
   if (text.n <= MCP_GUARDED_MAX)
     arena_guard_undecided(a, server->message_pool);
   if (ARENA_BOUNDARY(a, oom)) {
@@ -256,7 +259,7 @@ void mcp_close(struct mcp_server **server) {
   pthread_cond_destroy(&s->lost_more);
   sodium_memzero(s->secret, sizeof(s->secret));
   secret_pool_free(&s->message_pool);
-  assert(!s->running && !s->streams && !s->questions);
+  assert(!s->running && !s->streams && !s->questions && !s->followers && !s->lost && s->session_count == 0);
   mem_free(s);
   *server = NULL;
 }

@@ -41,6 +41,7 @@ struct str state_seal(const struct mcp_server *server, struct arena *a, struct s
                       struct str payload, int64_t expires) {
   uint8_t code[crypto_auth_BYTES], key[STATE_KEY_SIZE];
   struct buf body = BUF(a), all = BUF(a);
+  assert(team.n > 0 && purpose.n > 0 && expires >= 0);
   for (int i = 0; i < EXPIRES_SIZE; i++)
     buf_addc(&body, (char)((uint64_t)expires >> (8 * i)));
   buf_add(&body, payload);

@@ -3,6 +3,7 @@
  * The calling thread reads and runs quick methods (handshake, lists, ping, cancellation), so calls never delay
  * them. Workers, started on demand, run the calls. Standard output carries only the protocol: descriptor 1 is
  * redirected to standard error before anything can print. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -149,6 +150,7 @@ static void *work(void *arg) {
     struct job *job = io->first;
     if (!job)
       break;
+    assert(io->queued > 0);
     io->first = job->next;
     if (!io->first)
       io->last = &io->first;
@@ -157,6 +159,7 @@ static void *work(void *arg) {
     size_t place = 0;
     while (io->running[place])
       place++;
+    assert(place < WORKERS_MAX);
     io->running[place] = job;
     pthread_mutex_unlock(&io->lock);
     housekeeping_call_begin(io->keeper);
@@ -170,6 +173,7 @@ static void *work(void *arg) {
     if (secret)
       sodium_stackzero(STACK_BYTES);
     pthread_mutex_lock(&io->lock);
+    assert(io->busy > 0 && io->busy <= io->workers);
     io->busy--;
     pthread_cond_broadcast(&io->done);
   }
@@ -182,6 +186,7 @@ static void enqueue(struct stdio *io, struct job *job) {
   pthread_mutex_lock(&io->lock);
   while (io->queued >= QUEUE_MAX)
     pthread_cond_wait(&io->done, &io->lock); /* backpressure: the input is not read meanwhile */
+  assert(!job->next && !io->first == (io->queued == 0));
   *io->last = job;
   io->last = &job->next;
   io->queued++;
@@ -191,6 +196,7 @@ static void enqueue(struct stdio *io, struct job *job) {
   bool alone = io->workers == 0;
   pthread_cond_signal(&io->more);
   if (alone) { /* no thread could be started */
+    assert(io->first == job && io->queued == 1);
     io->first = NULL;
     io->last = &io->first;
     io->queued = 0;
@@ -251,6 +257,7 @@ static void take_lines(struct stdio *io) {
     io->skipping = false;
     from = to + 1;
   }
+  assert(from <= io->n);
   io->n -= from;
   memmove(io->line, io->line + from, io->n);
   sodium_memzero(io->line + io->n, from); /* it may hold a secret */
@@ -285,6 +292,7 @@ static bool make_room(struct stdio *io) {
   free_line(io);
   io->line = p;
   io->cap = cap;
+  assert(cap - io->n >= READ_PIECE);
   return true;
 }
 

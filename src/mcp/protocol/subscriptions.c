@@ -1,8 +1,10 @@
 /* subscriptions.c: long-lived streams: subscriptions/listen, and the stream of a legacy session. Both follow the event
  * log, so clients also hear of changes by other processes. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "mcp/protocol/resources.h"
 #include "op/session/session.h"
 
@@ -50,6 +52,7 @@ static bool watch(struct arena *a, struct mcp_server *server, struct watched **l
   memcpy(at, uri.p, uri.n);
   if (variable.n)
     memcpy(at + uri.n, variable.p, variable.n);
+  assert(!resource || resource->concerns);
   w->uri = (struct str){at, uri.n};
   w->variable = (struct str){at + uri.n, variable.n};
   w->resource = resource;
@@ -123,6 +126,7 @@ static bool token_ended_early(const struct mcp_stream *s) { return s->own && ato
 static bool stream_link(struct mcp_stream *s) {
   struct mcp_server *server = s->server;
   size_t count = 0;
+  assert(s->refs == 1 && !s->next);
   pthread_mutex_lock(&server->lock);
   for (struct mcp_stream *other = server->streams; other; other = other->next)
     count++;
@@ -138,6 +142,7 @@ static bool stream_link(struct mcp_stream *s) {
 static void stream_drop(struct mcp_stream *s) {
   struct mcp_server *server = s->server;
   pthread_mutex_lock(&server->lock);
+  assert(s->refs > 0);
   bool last = --s->refs == 0;
   if (last) {
     struct mcp_stream **at = &server->streams;
@@ -154,6 +159,7 @@ static void stream_drop(struct mcp_stream *s) {
 /* The next stream with a reference; drops that of the former. NULL starts. */
 static struct mcp_stream *next_stream(struct mcp_server *server, struct mcp_stream *former) {
   pthread_mutex_lock(&server->lock);
+  assert(!former || former->refs > 0);
   struct mcp_stream *s = former ? former->next : server->streams;
   if (s)
     s->refs++;
@@ -232,6 +238,7 @@ static size_t next_changed(struct watched *list, const struct news *news, char o
     if ((news->txn && w->told == news->txn) || !concerns(news, w))
       continue;
     w->told = news->txn;
+    assert(w->uri.n <= URI_MAX);
     memcpy(out, w->uri.p, w->uri.n);
     return w->uri.n;
   }
@@ -254,6 +261,7 @@ static void notify_updates(struct mcp_stream *s, const struct news *news) {
 }
 
 static void notify_list(struct mcp_stream *s, const struct news *news) {
+  assert(news->list);
   bool wanted = !s->modern || (strcmp(news->list, "tools") == 0     ? s->tools
                                : strcmp(news->list, "prompts") == 0 ? s->prompts
                                                                     : s->resources);
@@ -332,6 +340,7 @@ static void finish(struct mcp_stream *s) {
 
 /* Ends the streams of a follower whose token is no longer valid. A stream that is being opened checks `ended`. */
 static void end_follower_streams(struct follower *f) {
+  assert(f->of_one);
   atomic_store(&f->ended, true);
   for (struct mcp_stream *s = next_stream(f->server, NULL); s; s = next_stream(f->server, s))
     if (s->own == f)
@@ -360,6 +369,7 @@ void subscriptions_list_changed(struct mcp_server *server, struct str team, cons
 /* Called with server->following held, like free_ended_followers(). */
 static enum status follower_new(struct mcp_server *server, const struct caller *c, struct follower **ret_follower,
                                 struct error *err) {
+  assert(server->options.feed && mutex_is_locked(&server->following));
   struct follower *f = mem_zalloc(sizeof(*f) + c->team.n + 1);
   if (!f)
     return error_set(err, STATUS_NOMEM, "out of memory");
@@ -381,6 +391,7 @@ static enum status follower_new(struct mcp_server *server, const struct caller *
 }
 
 static void free_ended_followers(struct mcp_server *server) {
+  assert(mutex_is_locked(&server->following));
   struct follower **at = &server->followers;
   while (*at) {
     struct follower *f = *at;
@@ -410,6 +421,7 @@ enum status subscriptions_follow(struct mcp_server *server, struct str team, str
 /* The stream must not be in the list yet. */
 static enum status stream_follow(struct mcp_stream *s, const struct caller *c, struct error *err) {
   struct mcp_server *server = s->server;
+  assert(!s->own && !s->next);
   if (!c->principal || !server->options.feed)
     return subscriptions_follow(server, c->team, err);
   pthread_mutex_lock(&server->following);
@@ -424,6 +436,7 @@ static enum status stream_follow(struct mcp_stream *s, const struct caller *c, s
 void method_subscribe(struct exchange *x) {
   struct str uri = json_str(x->in->params, "uri");
   struct error err;
+  assert(x->session);
   if (!uri.p) {
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: uri is missing");
     return;
@@ -445,6 +458,7 @@ void method_unsubscribe(struct exchange *x) {
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: uri is missing");
     return;
   }
+  assert(x->session);
   pthread_mutex_lock(&x->server->lock);
   unwatch(&x->session->watched, uri);
   pthread_mutex_unlock(&x->server->lock);
@@ -590,6 +604,7 @@ void method_listen(struct exchange *x) {
   struct str id = json_write_val(x->arena, x->in->id);
   struct mcp_stream **unlinked = arena_new(x->arena, struct mcp_stream *); /* freed by the arena after a jump */
   struct error err;
+  assert(x->modern && !x->reply->stream);
   arena_defer(x->arena, free_unlinked, unlinked);
   if (!check_filter(x, filter))
     return;
@@ -649,6 +664,7 @@ bool subscriptions_holds_session(struct mcp_server *server, struct str team, str
 }
 
 void mcp_hang_up(struct mcp_server *server, struct mcp_stream *stream) {
+  assert(stream->server == server);
   pthread_mutex_lock(&stream->lock);
   stream->closed = true;
   pthread_mutex_unlock(&stream->lock);
@@ -662,6 +678,7 @@ void mcp_hang_up(struct mcp_server *server, struct mcp_stream *stream) {
 
 bool subscriptions_cancel(struct mcp_server *server, struct arena *a, yyjson_val *id) {
   bool found = false;
+  assert(server->options.one_connection);
   struct str text = json_write_val(a, id);
   for (struct mcp_stream *s = next_stream(server, NULL); s; s = next_stream(server, s)) {
     if (!s->modern || s->closed || !str_eq(s->id, text))

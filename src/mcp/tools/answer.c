@@ -1,4 +1,6 @@
 /* answer.c: a tool's answer: escapes stored text, formats errors, and applies the budget. */
+#include <assert.h>
+
 #include "core/text/token_count.h"
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
@@ -45,6 +47,7 @@ static void fit_text(struct tool_run *run) {
   struct str note = STR("\n[cut: the answer is longer than its budget; ask for less]");
   if (tokens_estimate(run->text) <= (size_t)run->budget)
     return;
+  assert(tokens_estimate(note) < (size_t)run->budget);
   struct str kept = tokens_cut(run->text, (size_t)run->budget - tokens_estimate(note));
   run->text = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(note));
 }
@@ -73,15 +76,18 @@ static void shape(struct tool_run *run, bool own) {
 void tool_answer(struct tool_run *run) {
   bool own = !run->text.p;
   shape(run, own);
+  assert(run->result && run->text.p);
   tool_report_untrusted(run, own);
 }
 
 void tool_answer_error(struct tool_run *run) {
+  assert(run->err->code != STATUS_OK);
   run->is_error = true;
   run->result = NULL;
   run->text = STR_NONE;
   if (run->profile->error) {
     run->profile->error(run, run->err);
+    assert(run->result);
     return;
   }
   struct error said = *run->err;

@@ -59,6 +59,7 @@ const struct tool_arg *tool_args_of(struct arena *a, const struct tool *tool) {
   struct tool_arg *list = arena_array(a, struct tool_arg, n + 1), *at = list;
   add_params(op->params, &at);
   add_params(common_params, &at);
+  assert(at <= list + n); /* the row after the last ends the list */
   return list;
 }
 
@@ -148,6 +149,7 @@ static enum status choose_action(struct tool_run *run, yyjson_val *v) {
   struct str name = json_val_str(v);
   if (yyjson_is_null(v) || !v)
     return run->tool->op ? STATUS_OK : missing(run, NULL, STR("action"));
+  assert(run->tool->actions && !run->action);
   LIST(const char *) choices = {0};
   for (const struct tool_action *p = run->tool->actions; p->name; p++) {
     if (str_is(name, p->name))
@@ -286,8 +288,10 @@ static enum status map_one(struct tool_run *run, const struct op *op, const stru
                            const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
   if (arg->flags & ARG_LOCAL)
     return STATUS_OK;
-  if (arg->flags & ARG_SPREAD)
+  if (arg->flags & ARG_SPREAD) {
+    assert(arg->form == TOOL_OBJECT && yyjson_is_obj(v));
     return spread(run, op, into, v);
+  }
   struct str name = target(run, arg);
   const struct param *p = op_param(op, name);
   if (!p && str_is(name, "session"))
@@ -298,6 +302,7 @@ static enum status map_one(struct tool_run *run, const struct op *op, const stru
 }
 
 enum status tool_map(struct tool_run *run, const struct op *op, yyjson_mut_val **ret_args) {
+  assert(op && yyjson_is_obj(run->args));
   const struct tool_arg *args = tool_args_of(run->arena, run->tool);
   yyjson_mut_val *into = yyjson_mut_obj(run->doc);
   size_t i, n;

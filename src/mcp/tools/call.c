@@ -1,4 +1,5 @@
 /* call.c: tools/call: runs a tool of the profile with an engine of the pool; asks for the user's consent if needed. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "mcp/protocol/server.h"
@@ -24,6 +25,7 @@ static void answer(struct exchange *x, const struct tool_run *run) {
   /* The result may belong to another document; its values live as long as this one. */
   struct str json = run->result ? json_write(x->arena, run->result, false) : STR_NONE;
   add_block(doc, content, run->text.p ? run->text : json.p ? json : STR(""));
+  assert(!run->notice.p || run->untrusted);
   if (run->notice.p) { /* after the answer: clients of foreign profiles read the first block */
     add_block(doc, content, run->notice);
     yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
@@ -71,6 +73,7 @@ static void fail(struct tool_run *run) {
 
 /* True if the call is to be repeated with the user's consent. */
 static bool confirm(struct exchange *x, struct tool_run *run) {
+  assert(run->err->code == STATUS_CONFIRM && !run->confirmed);
   struct str question = arena_printf(x->arena, "%s. Go ahead?", run->err->message);
   switch (input_confirm(x, question)) {
   case INPUT_YES:

@@ -41,6 +41,7 @@ static bool offers(const struct tool *tool, const char *arg) {
 /* The call that shows the rest. */
 static struct str more_call(const struct cut *c) {
   struct tool_run *run = c->run;
+  assert(c->n > 0);
   const char *name = run->action ? run->action->op : run->tool->op;
   const struct op *op = name ? op_find(str_from(name)) : NULL;
   const char *arg = "max_tokens";
@@ -85,7 +86,7 @@ static struct cut_list *cut_list(struct cut *c, const char *name) {
   for (size_t i = 0; i < c->n; i++)
     if (strcmp(c->lists[i].name, name) == 0)
       return &c->lists[i];
-  assert(c->n <= LISTS_MAX);
+  assert(name && c->n <= LISTS_MAX);
   struct cut_list *l = &c->lists[c->n < LISTS_MAX ? c->n++ : LISTS_MAX - 1];
   *l = (struct cut_list){.name = name};
   return l;
@@ -133,6 +134,7 @@ static bool drop_items(struct cut *c, size_t over) {
   }
   struct cut_list *l = cut_list(c, name);
   l->kept = yyjson_mut_arr_size(list);
+  assert(l->kept > 0 && l->kept <= before);
   l->left_out += before - l->kept;
   recount(c, list, before);
   return true;
@@ -250,6 +252,7 @@ static bool cut_text(struct tool_run *run, const struct longest *l, size_t token
   struct str s = mut_text(l->v), note = cut_note(run, l, s.n);
   size_t note_size = tokens_estimate(note);
   struct str kept = tokens_cut(s, tokens > note_size + CUT_MIN ? tokens - note_size : CUT_MIN);
+  assert(kept.n <= s.n);
   note = cut_note(run, l, kept.n);
   if (kept.n + note.n >= s.n)
     return false;
@@ -346,4 +349,5 @@ void tool_fit(struct tool_run *run, bool own) {
   }
   if (size > budget)
     say_too_large(run, own);
+  assert(run->text.p || !own);
 }

@@ -2,6 +2,8 @@
  *
  * An answer is a result, an error (`error`), or the part of a result that fits its budget (`truncated`). Only a
  * complete result must have the required members. */
+#include <assert.h>
+
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 #include "op/run/results.h"
@@ -29,6 +31,7 @@ static void keep_common(struct arena *a, struct joined *j, yyjson_mut_val *requi
 
 static bool join(struct arena *a, yyjson_mut_doc *doc, const char *op, const struct result_style *style,
                  struct joined *j) {
+  assert(!op || op_find(str_from(op)));
   const char *members = op ? op_find(str_from(op))->result : NULL;
   yyjson_mut_val *schema = members ? result_schema(a, doc, members, style) : NULL, *key, *v;
   size_t i, n;

@@ -49,6 +49,7 @@ static void put_items(yyjson_mut_doc *doc, yyjson_mut_val *schema, const struct 
 }
 
 static yyjson_mut_val *arg_schema(yyjson_mut_doc *doc, const struct tool_arg *arg) {
+  assert(!arg->schema || arg->form == TOOL_OBJECT || arg->form == TOOL_OBJECTS);
   bool is_list = arg->form == TOOL_LIST || arg->form == TOOL_INTS || arg->form == TOOL_OBJECTS;
   yyjson_mut_val *schema = arg->form == TOOL_OBJECT && arg->schema ? literal(doc, arg->schema) : yyjson_mut_obj(doc);
   if (!yyjson_mut_obj_get(schema, "type"))
@@ -178,6 +179,7 @@ static yyjson_mut_val *definition(yyjson_mut_doc *doc, const struct tool *tool, 
  * are for programs. */
 yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool) {
   struct arena *a = doc->alc.ctx;
+  assert(tool->name && (tool->op || tool->actions || tool->run));
   yyjson_mut_val *plain = definition(doc, tool, literal(doc, tool->output ? tool->output : ANY_OBJECT));
   if (tool->output)
     return plain;

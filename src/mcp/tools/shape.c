@@ -47,6 +47,7 @@ static yyjson_mut_val *upper(yyjson_mut_doc *doc, struct str text) {
 
 static yyjson_mut_val *now(struct tool_run *run) {
   char text[TIME_TEXT_SIZE];
+  assert(run->engine);
   struct str s = time_format(clock_now(&run->engine->clock), text);
   return yyjson_mut_strncpy(run->doc, s.p, s.n);
 }
@@ -60,6 +61,7 @@ static bool is_set(yyjson_mut_val *v) {
 }
 
 static bool applies(const struct shape *row, yyjson_mut_val *from) {
+  assert(row->how == SHAPE_WHEN || row->how == SHAPE_UNLESS);
   struct str path = str_from(row->members);
   size_t eq = str_find(path, STR("="), 0);
   bool yes = eq == SIZE_MAX ? is_set(find(from, path))
@@ -169,6 +171,7 @@ static void add_fixed(struct tool_run *run, yyjson_mut_val *to, const char *memb
 
 static void add_row(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *from, const struct shape *row) {
   struct str name = str_from(row->members);
+  assert(row->how == SHAPE_CALL ? row->call != NULL : name.n > 0);
   switch (row->how) {
   case SHAPE_CALL:
     row->call(run, to, from);
@@ -196,6 +199,7 @@ static void add_row(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *fr
 }
 
 void shape_add(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *from, const struct shape *rows) {
+  assert(rows && yyjson_mut_is_obj(to));
   for (const struct shape *row = rows; row->how != SHAPE_END; row++)
     add_row(run, to, from, row);
 }

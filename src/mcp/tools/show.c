@@ -1,4 +1,6 @@
 /* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member. */
+#include <assert.h>
+
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
 
@@ -151,6 +153,7 @@ static void show_member(struct buf *b, struct str name, yyjson_mut_val *v) {
 }
 
 struct str tool_render(struct tool_run *run) {
+  assert(yyjson_mut_is_obj(run->result));
   struct buf b = BUF(run->arena);
   if (has_memories(run->result))
     buf_adds(&b, TOOL_NOTICE "\n");

@@ -58,6 +58,7 @@ static enum status refuse_write(struct tool_run *run, const char *what) {
 
 enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args, yyjson_mut_val **ret_result) {
   const struct op *op = op_find(str_from(name));
+  assert(run->engine && yyjson_mut_is_obj(args));
   if (!op)
     return error_set(run->err, STATUS_INTERNAL, "the tool %s names an unknown operation '%s'", run->tool->name, name);
   if (run->profile->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))
@@ -83,6 +84,7 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
 
 static void apply_shape(struct tool_run *run, yyjson_mut_val *result) {
   const char *shown = run->tool->shown;
+  assert(!run->tool->finish); /* the table replaces it */
   run->result = shape_object(run, result, run->tool->shape);
   if (shown)
     run->text = json_write(run->arena, *shown ? yyjson_mut_obj_get(run->result, shown) : run->result, true);
@@ -119,6 +121,7 @@ static void set_budget(struct tool_run *run) {
     n = json_int(run->args, "max_tokens", n);
     n = n < TOOL_BUDGET_MIN ? TOOL_BUDGET_MIN : n > TOOL_BUDGET_MAX ? TOOL_BUDGET_MAX : n;
   }
+  assert(n != 0 && n <= TOOL_BUDGET_MAX);
   run->budget = n < 0 ? -1 : (int)n;
 }
 
@@ -154,8 +157,10 @@ enum status tool_call(struct tool_run *run) {
     scrub_interface_error(run->engine, run->caller.team, run->err);
     return s;
   }
+  assert(yyjson_is_obj(run->args));
   set_budget(run);
   s = run_checked(run);
+  assert(s != STATUS_OK || run->result || run->text.p);
   if (s == STATUS_CONFIRM)
     return refuse_unconfirmed(run);
   if (s != STATUS_OK)

@@ -244,6 +244,7 @@ void tool_report_untrusted(struct tool_run *run, bool own) {
     if (seen.n <= NAMED_MOST)
       buf_addf(&b, "%s%.*s", b.n ? ", " : "", STR_ARG(shown));
   }
+  assert(seen.n == yyjson_mut_arr_size(run->untrusted));
   if (!seen.n)
     return;
   if (seen.n > NAMED_MOST)

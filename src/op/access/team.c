@@ -90,8 +90,9 @@ static struct str format_counts(struct arena *a, const struct team_rows *rows) {
 static enum status require_name(struct op_call *call, struct str team, const struct team_rows *rows,
                                 const struct team_files *files) {
   error_set(call->err, STATUS_CONFIRM,
-            "this permanently deletes team '%.*s': %lld rows (%.*s) and %lld files; it cannot be undone", STR_ARG(team),
-            (long long)rows->total, STR_ARG(format_counts(call->arena, rows)), (long long)files->files);
+            "this permanently deletes team '%.*s': %lld row%s (%.*s) and %lld file%s; it cannot be undone",
+            STR_ARG(team), (long long)rows->total, rows->total == 1 ? "" : "s",
+            STR_ARG(format_counts(call->arena, rows)), (long long)files->files, files->files == 1 ? "" : "s");
   return error_fix(call->err, "repeat the call with --confirm %.*s; 'cairn backup' makes a copy first", STR_ARG(team));
 }
 

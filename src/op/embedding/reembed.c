@@ -73,8 +73,8 @@ static bool too_many_failed(struct op_call *call, const struct embedding *e, con
   struct error ignored;
   if (pass->failed == 0 || vec_count(call->engine->store, &e->model, &done, &total, &ignored) != STATUS_OK)
     return false;
-  report->note = arena_printf(call->arena, "the embedder refuses %lld of %lld texts; they have no vector",
-                              (long long)pass->failed, (long long)total);
+  report->note = arena_printf(call->arena, "the embedder refuses %lld of %lld texts; %s no vector",
+                              (long long)pass->failed, (long long)total, pass->failed == 1 ? "it has" : "they have");
   return pass->failed * FAILED_ALLOWED > total;
 }
 
@@ -331,12 +331,13 @@ enum status reembed_put_note(struct op_call *call, yyjson_mut_val *obj) {
 /* ---- the operation ---- */
 
 static enum status fail_stopped(struct op_call *call, const struct reembed_report *r) {
+  const char *texts = r->pass.embedded == 1 ? "text was" : "texts were";
   if (r->pass.why.code == STATUS_OK) {
-    error_set(call->err, STATUS_INTERRUPTED, "stopped; %lld texts were embedded", (long long)r->pass.embedded);
+    error_set(call->err, STATUS_INTERRUPTED, "stopped; %lld %s embedded", (long long)r->pass.embedded, texts);
     return error_fix(call->err, "'cairn reembed' continues from there");
   }
-  error_set(call->err, r->pass.why.code, "%lld texts were embedded, then the embedder failed: %s",
-            (long long)r->pass.embedded, r->pass.why.message);
+  error_set(call->err, r->pass.why.code, "%lld %s embedded, then the embedder failed: %s", (long long)r->pass.embedded,
+            texts, r->pass.why.message);
   return error_fix(call->err, "%s; 'cairn reembed' continues from there",
                    r->pass.why.fix[0] ? r->pass.why.fix : "repair it");
 }

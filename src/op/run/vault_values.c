@@ -192,7 +192,7 @@ enum status vault_values_check(struct engine *engine, struct str team, struct ar
   *ret_fault = STR("");
   enum status s = vault_secrets(engine->store, team, own, &list, err);
   if (s == STATUS_OK && list.n && open_key(engine, team, own, key, &why) != STATUS_OK) {
-    *ret_fault = arena_printf(a, "%zu secrets cannot be decrypted: %s", list.n, why.message);
+    *ret_fault = arena_printf(a, "%zu secret%s cannot be decrypted: %s", list.n, list.n == 1 ? "" : "s", why.message);
     *ret_fix = arena_dup(a, str_from(why.fix));
   } else if (s == STATUS_OK) {
     *ret_fault = arena_dup(a, list_damaged(&list, team, key, own));

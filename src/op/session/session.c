@@ -238,8 +238,8 @@ enum status handoff_check(struct op_call *call, struct str *text) {
   if (length > HANDOFF_CHARACTERS) {
     error_set(call->err, STATUS_REFUSED, "the handoff has %zu characters; the maximum is %d", length,
               (int)HANDOFF_CHARACTERS);
-    return error_fix(call->err, "shorten it by %zu characters; store lasting knowledge as a memory",
-                     length - HANDOFF_CHARACTERS);
+    return error_fix(call->err, "shorten it by %zu character%s; store lasting knowledge as a memory",
+                     length - HANDOFF_CHARACTERS, length - HANDOFF_CHARACTERS == 1 ? "" : "s");
   }
   return STATUS_OK;
 }

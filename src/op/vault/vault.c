@@ -28,10 +28,10 @@ static enum status warn_former_value(struct op_call *call) {
                              "next checkpoint"),
                 "if others may have read it, have a new secret issued");
   if (backups.n)
-    put_warning(
-        call, "former_value",
-        arena_printf(call->arena, "the value was stored unencrypted before: %zu backups may hold it", backups.n),
-        "if others may have read them, have a new secret issued");
+    put_warning(call, "former_value",
+                arena_printf(call->arena, "the value was stored unencrypted before: %zu backup%s may hold it",
+                             backups.n, backups.n == 1 ? "" : "s"),
+                "if others may have read it, have a new secret issued");
   return STATUS_OK;
 }
 
@@ -43,9 +43,11 @@ static enum status warn_held(struct op_call *call, struct str value) {
   for (size_t i = 0; i < ids.n; i++)
     yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
   if (ids.n)
-    put_warning(call, "held_already",
-                arena_printf(call->arena, "%zu memories hold this secret in their text (held_by)", ids.n),
-                "'cairn get ID' shows each; 'cairn supersede' replaces its text");
+    put_warning(
+        call, "held_already",
+        arena_printf(call->arena, "%zu %s (held_by)", ids.n,
+                     ids.n == 1 ? "memory holds this secret in its text" : "memories hold this secret in their text"),
+        "'cairn get ID' shows each; 'cairn supersede' replaces its text");
   return STATUS_OK;
 }
 

@@ -130,8 +130,12 @@ static enum status batch_open(struct op_call *call, struct batch *b) {
   TRY(call_refuse_store_path(call, path));
   bool standard = str_is(path, "-");
   int fd = standard ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || !(b->file = fdopen(fd, "r"))) {
-    error_errno(call->err, errno, "cannot read the batch %.*s", STR_ARG(path));
+  b->file = fd < 0 ? NULL : fdopen(fd, "r");
+  if (!b->file) {
+    int errnum = errno;
+    if (fd >= 0)
+      close(fd);
+    error_errno(call->err, errnum, "cannot read the batch %.*s", STR_ARG(path));
     return error_fix(call->err, "name a file of JSON Lines, or '-' for standard input");
   }
   return STATUS_OK;

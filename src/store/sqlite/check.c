@@ -20,7 +20,8 @@ static enum status check_foreign_keys(struct store *st, struct arena *a, struct 
   int64_t n = 0;
   while (rows_next(&r))
     n++;
-  *ret_fault = n ? arena_printf(a, "%lld rows refer to missing rows", (long long)n) : STR("");
+  *ret_fault =
+      n ? arena_printf(a, "%lld %s to missing rows", (long long)n, n == 1 ? "row refers" : "rows refer") : STR("");
   return rows_end(&r);
 }
 

@@ -290,9 +290,10 @@ static struct str make_title(struct arena *a, const struct message *list, size_t
     to = list[i].at;
   }
   if (!from)
-    return arena_printf(a, "Extractive summary of %zu messages.", n);
+    return arena_printf(a, "Extractive summary of %zu message%s.", n, n == 1 ? "" : "s");
   struct str x = time_format(from, first), y = time_format(to, last);
-  return arena_printf(a, "Extractive summary of %zu messages from %.*s to %.*s.", n, STR_ARG(x), STR_ARG(y));
+  return arena_printf(a, "Extractive summary of %zu message%s from %.*s to %.*s.", n, n == 1 ? "" : "s", STR_ARG(x),
+                      STR_ARG(y));
 }
 
 struct str summary_make(struct arena *a, const struct message *list, size_t n, size_t max_tokens) {

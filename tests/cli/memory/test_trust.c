@@ -563,12 +563,23 @@ static void forget_verdicts(void) {
   sql_do("DELETE FROM setting WHERE name = 'suspect.judged'");
 }
 
-static int64_t left_to_judge(void) {
+static yyjson_val *judging(void) {
   yyjson_val *checks = jget(OK("doctor"), "checks");
   for (size_t i = 0; i < yyjson_arr_size(checks); i++)
     if (str_is(jstr(yyjson_arr_get(checks, i), "name"), "judging"))
-      return jint(yyjson_arr_get(checks, i), "left");
+      return yyjson_arr_get(checks, i);
   FAIL("doctor says nothing of it");
+}
+
+static int64_t left_to_judge(void) { return jint(judging(), "left"); }
+
+TEST(doctor_counts_unchecked_memories_in_words) {
+  STORE("The ferry leaves at nine");
+  forget_verdicts();
+  CHECK(str_starts(jstr(judging(), "message"), STR("1 memory has not been checked")));
+  STORE("The harbour closes at ten");
+  forget_verdicts();
+  CHECK(str_starts(jstr(judging(), "message"), STR("2 memories have not been checked")));
 }
 
 static bool is_suspect(int64_t id) { return jget(OK("get", num(id)), "suspect") != NULL; }

@@ -739,6 +739,39 @@ TEST(the_startup_message_lists_accepted_credentials, .seconds = 60) {
                   "oauth.audience=" AUDIENCE, "--set", keys));
 }
 
+/* The URL of the line "connect: ..." with these arguments; P stands for the port. */
+static const char *connect_url(const char *const *args) {
+  const char *argv[24] = {CAIRN_BIN, "serve", "--port", "0"};
+  size_t n = 4;
+  for (size_t i = 0; args && args[i]; i++)
+    argv[n++] = args[i];
+  struct proc *p = proc_start(.argv = argv, .env = cli_env());
+  struct str listening, line, word, url = STR_NONE;
+  CHECK(proc_line(p, 15000 * test_slowness(), &listening) && proc_line(p, 15000 * test_slowness(), &line));
+  const char *address = cstr(listening), *text = cstr(line), *port = strrchr(address, ':') + 1;
+  for (struct str rest = str_from(text); str_next(&rest, ' ', &word);)
+    if (str_ends(word, STR("/mcp")))
+      url = word;
+  proc_kill(p, 15);
+  CHECK_INT(proc_wait(p).exit_code, 0);
+  size_t at = str_find(url, str_from(port), 0);
+  return at == SIZE_MAX ? cstr(url)
+                        : textf("%.*sP%.*s", (int)at, url.p, STR_ARG(str_slice(url, at + strlen(port), url.n)));
+}
+
+TEST(the_connect_line_names_a_host_that_clients_can_use, .seconds = 60) {
+  c = certificate_make();
+  OK("token", "add", "bot");
+  CHECK_STR(str_from(connect_url(NULL)), "http://127.0.0.1:P/mcp");
+  CHECK_STR(str_from(connect_url(ARGS("--host", "0.0.0.0", "--allow-host", "a.example", "--allow-host", "b.example",
+                                      "--tls-cert", c.path, "--tls-key", c.key))),
+            "https://a.example:P/mcp");
+  CHECK_STR(str_from(connect_url(ARGS("--host", "0.0.0.0", "--allow-host", "a.example", "--behind-proxy"))),
+            "https://a.example/mcp");
+  CHECK_STR(str_from(connect_url(ARGS("--behind-proxy"))), "http://127.0.0.1:P/mcp");
+  CHECK_STR(str_from(connect_url(ARGS("--allow-host", "a.example"))), "http://127.0.0.1:P/mcp");
+}
+
 /* The server does what its startup message says. */
 TEST(a_server_of_an_agent_accepts_no_tokens) {
   const char *token = TOKEN("bot");

@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "http/internal.h"
 #include "support/libc.h"
 #include "support/serve.h"
 
@@ -22,6 +24,15 @@ static void wait_until(_Atomic int *value, int wanted) {
 /* ---- routes ---- */
 
 static void quick(struct http_call *call) { http_reply_json(call, 200, STR("{}")); }
+
+static _Atomic int fail_at, failures;
+
+/* Runs on the network thread: counts its failed allocations, and makes a later one fail. */
+static void fail_later(struct http_call *call) {
+  atomic_store(&failures, (int)alloc_failures());
+  http_reply_json(call, 200, STR("{}"));
+  alloc_fail_at(atomic_load(&fail_at), 0);
+}
 
 /* Returns when the test releases it, or the client disconnects. */
 static void slow(struct http_call *call) {
@@ -90,6 +101,7 @@ static void echo(struct http_call *call) {
 
 static const struct http_route routes[] = {
     {"GET", "/quick", quick, HTTP_AT_ONCE},
+    {"GET", "/fail_later", fail_later, HTTP_AT_ONCE},
     {"GET", "/slow", slow, 0},
     {"GET", "/brief", brief, 0},
     {"GET", "/idle", idle_stream, 0},
@@ -256,6 +268,47 @@ TEST(setting_the_clock_back_does_not_delay_shutdown) {
   http_stop(&server);
   CHECK_INT(atomic_load(&gone_seen), 1);
   CHECK_INT(wire_answer(w, false).status, 200);
+}
+
+/* A request that finds the queue full is answered, or its connection is closed if there is no memory, but it is never
+ * left suspended. The padding moves the allocations of the request to different places in its memory blocks. */
+static int refuse_without_memory(int port, int padding) {
+  int refused = 0;
+  struct arena a;
+  arena_init(&a);
+  const char *headers = arena_printf(&a, "X-Padding: %0*d\r\n", padding, 0).p;
+  for (int n = 1; n == 1 || atomic_load(&failures) > 0; n++) {
+    atomic_store(&fail_at, n);
+    CHECK_INT(wire_answer(asked(port, "/fail_later"), false).status, 200);
+    struct wire *w = wire_to(port);
+    wire_send(w, request_text("GET", "/brief", headers, STR_NONE));
+    struct answer answer = wire_answer(w, false);
+    test_note("padding %d, allocation %d: status %d", padding, n, answer.status);
+    CHECK(answer.status == 0 || answer.status == 403 || answer.status == 503); /* 403: the peer is unknown */
+    if (answer.status == 503) {
+      CHECK_STR(answer_header(&answer, "Retry-After"), "1");
+      CHECK(str_find(answer.body, STR("too many requests are queued"), 0) != SIZE_MAX);
+      refused++;
+    }
+    wire_close(w);
+    atomic_store(&fail_at, 0);
+    while (wire_answer(asked(port, "/fail_later"), false).status != 200) { /* the allocation of this request failed */
+    }
+  }
+  arena_release(&a);
+  return refused;
+}
+
+TEST(a_request_that_cannot_be_queued_is_not_left_suspended) {
+  int port = start((struct http_options){0});
+  pthread_mutex_lock(&server->work_lock);
+  server->quit = true; /* the queue accepts nothing */
+  pthread_cond_broadcast(&server->work);
+  pthread_cond_broadcast(&server->spare_work);
+  pthread_mutex_unlock(&server->work_lock);
+  for (int padding = 1; padding < 12000; padding += 400)
+    CHECK(refuse_without_memory(port, padding) > 0);
+  http_stop(&server);
 }
 
 /* ---- streams ---- */

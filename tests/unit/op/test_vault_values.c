@@ -132,7 +132,7 @@ TEST(without_a_key_nothing_is_known_and_no_call_fails) {
   run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}");
   struct str fault, fix;
   CHECK_OK(vault_values_check(e, caller.team, &a, &fault, &fix, &err), &err);
-  CHECK(has(fault, "1 secrets cannot be decrypted") && has(fix, "no such file"));
+  CHECK(has(fault, "1 secret cannot be decrypted") && has(fix, "no such file"));
   close_engine(&e);
   unsetenv("CAIRN_VAULT_KEY_FILE");
   e = open_engine();

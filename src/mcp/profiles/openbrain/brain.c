@@ -1,6 +1,8 @@
 /* brain.c: helpers shared by the profiles openbrain and openbrain2. */
 #include "mcp/profiles/openbrain/brain.h"
 
+#include <assert.h>
+
 /* ---- members of a result ---- */
 
 int64_t brain_int(yyjson_mut_val *obj, const char *name, int64_t missing) {
@@ -76,6 +78,7 @@ void brain_session(struct tool_run *run) {
 
 void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope) {
   struct str project = json_str(run->args, "project");
+  assert(scope <= BRAIN_KEEPS);
   yyjson_mut_obj_remove_key(args, "project");
   if (!str_empty(project))
     json_put(run->doc, args, "project", project);
@@ -158,6 +161,7 @@ enum status brain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args) {
 static int64_t clamp(int64_t n, int64_t most) { return n < 1 ? 1 : n > most ? most : n; }
 
 int64_t brain_limit(const struct tool_run *run, int64_t missing, int64_t most) {
+  assert(missing >= 1 && missing <= most);
   return clamp(json_int(run->args, "limit", missing), most);
 }
 
@@ -222,6 +226,7 @@ static bool is_newer(yyjson_mut_val *x, yyjson_mut_val *y) {
 yyjson_mut_val *brain_next_newest(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k) {
   yyjson_mut_val *x = yyjson_mut_arr_get(a, *i), *y = yyjson_mut_arr_get(b, *k);
   bool first = x && (!y || is_newer(x, y));
+  assert(*i <= yyjson_mut_arr_size(a) && *k <= yyjson_mut_arr_size(b));
   if (first)
     (*i)++;
   else if (y)
