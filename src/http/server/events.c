@@ -1,4 +1,6 @@
 /* events.c: GET /events: the change log as a resumable event stream; the server's own events. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "http/server/status.h"
 #include "op/run/scrub.h"
