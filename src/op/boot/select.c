@@ -31,7 +31,7 @@ static const struct boot_group layout[BOOT_GROUPS] = {
                         .drop_order = 7,
                         .member = true},
     [BOOT_G_BLOCKERS] = {.name = "blockers", .title = "Blockers: never do otherwise", .drop_order = 6},
-    [BOOT_G_RELEVANT] = {.name = "relevant", .title = "About the task", .drop_order = 5},
+    [BOOT_G_RELEVANT] = {.name = "relevant", .title = "About the task", .fetch = "cairn search QUERY", .drop_order = 5},
     [BOOT_G_PATTERNS] = {.name = "patterns", .title = "Patterns", .drop_order = 2},
     [BOOT_G_IDENTITY] = {.name = "identity", .title = "Identity", .drop_order = 0},
     [BOOT_G_LESSONS] = {.name = "lessons", .title = "Lessons", .drop_order = 4},
