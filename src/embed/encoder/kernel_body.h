@@ -215,7 +215,7 @@ static inline void multiply_tile(const struct model_matrix *m, size_t output, si
       CASE(6)
 #undef CASE
     default:
-      assert(!"nrows is 1 to TILE_ROWS");
+      assert(false); /* nrows is 1 to TILE_ROWS */
     }
   else
     for (size_t r = 0; r < nrows; r++)

@@ -408,7 +408,7 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
   case 'b':
     return v->s.p ? sqlite3_bind_blob64(st, i, v->s.p, v->s.n, SQLITE_STATIC) : sqlite3_bind_null(st, i);
   default:
-    assert(!"a form of db.h");
+    assert(false); /* a form of db.h */
     return SQLITE_MISUSE;
   }
 }
