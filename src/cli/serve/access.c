@@ -181,6 +181,20 @@ struct strs access_kinds(struct arena *a, const struct access *access) {
   return kinds;
 }
 
+struct str access_base_url(struct arena *a, const struct access *access, const struct http_options *options,
+                           struct str address) {
+  const struct strs *hosts = &options->shared.hosts;
+  if (hosts->n == 0 || !(access->behind_proxy || is_wildcard(str_from(options->host))))
+    return address;
+  if (access->behind_proxy)
+    return arena_printf(a, "https://%.*s", STR_ARG(hosts->v[0]));
+  size_t port = address.n;
+  while (port > 0 && address.p[port - 1] != ':')
+    port--;
+  return arena_printf(a, "%s://%.*s:%.*s", str_starts(address, STR("https:")) ? "https" : "http", STR_ARG(hosts->v[0]),
+                      STR_ARG(str_slice(address, port, address.n)));
+}
+
 struct str access_summary(struct arena *a, const struct access *access) {
   struct buf b = BUF(a);
   const char *local = access->socket ? "users of the socket" : "local clients";

@@ -23,6 +23,10 @@ NODISCARD enum status access_open(struct arena *a, const struct context *context
                                   struct http_options *options, struct error *err);
 void access_close(struct access *access, struct http_options *options);
 
+/* The address with a name that clients can use: an allowed one if the server listens on all addresses, and without the
+ * port, by https, if it is behind a proxy. */
+struct str access_base_url(struct arena *a, const struct access *access, const struct http_options *options,
+                           struct str address);
 /* Accepted credentials: a sentence, and identifiers for programs. */
 struct str access_summary(struct arena *a, const struct access *access);
 struct strs access_kinds(struct arena *a, const struct access *access);
