@@ -34,7 +34,7 @@ static struct str text_arg(const struct exchange *x, const char *name) {
 static void ask_and_tell(struct exchange *x, const char *method, yyjson_mut_val *params, const char *before) {
   struct error err;
   yyjson_val *answer = NULL;
-  if (question_ask(x, method, params, &answer, &err) != STATUS_OK)
+  if (question_ask(x, method, params, QUESTION_PERSON_MS, &answer, &err) != STATUS_OK)
     exchange_failed(x, &err);
   else
     fixture_say(x, arena_printf(x->arena, "%s%s", before, answer ? json_write_val(x->arena, answer).p : "nothing"));
@@ -52,7 +52,7 @@ static void run_sampling(struct exchange *x) {
   json_put_int(x->doc, params, "maxTokens", 100);
   struct error err;
   yyjson_val *answer = NULL;
-  if (question_ask(x, "sampling/createMessage", params, &answer, &err) != STATUS_OK)
+  if (question_ask(x, "sampling/createMessage", params, QUESTION_PERSON_MS, &answer, &err) != STATUS_OK)
     exchange_failed(x, &err);
   else
     fixture_say(

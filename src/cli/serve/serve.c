@@ -10,6 +10,7 @@
 #include "http/background/mirror_watch.h"
 #include "http/background/source_watch.h"
 #include "http/mcp/channel.h"
+#include "http/server/uri.h"
 #include "http/tls/watch.h"
 #include "store/db/place.h"
 
@@ -43,6 +44,7 @@ struct serving {
   struct http_options options;
   struct access access;
   const struct profile *profile;
+  struct str here; /* project of the working directory, or the one given */
   struct http_daemon *daemon;
   struct idle *idle;
   struct mirror_watch *mirror;
@@ -53,9 +55,10 @@ struct serving {
 
 /* ---- options ---- */
 
-/* The working directory of a server is unrelated to its callers' projects. */
+/* The working directory of a server is unrelated to its callers' projects; only the printed address names it. */
 static void set_caller(struct serving *s) {
   struct caller *c = &s->context.caller;
+  s->here = c->project;
   const char *named = getenv("CAIRN_PROJECT");
   if (!c->project_given && !(named && named[0]))
     c->project = STR("");
@@ -167,6 +170,19 @@ static void stop(struct serving *s) {
 
 /* ---- output ---- */
 
+/* URL of MCP as a client would use it: with an allowed name if the server listens on all addresses or behind a proxy,
+ * and with the project. */
+static struct str client_url(struct serving *s) {
+  struct buf b = BUF(s->a);
+  buf_add(&b, access_url(s->a, &s->access, http_address(s->daemon)));
+  buf_adds(&b, "/mcp");
+  if (!str_empty(s->here)) {
+    buf_adds(&b, "?project=");
+    uri_encode(&b, s->here);
+  }
+  return buf_str(&b);
+}
+
 static void print_address(struct serving *s) {
   const char *address = http_address(s->daemon);
   char store[PLACE_MAX];
@@ -177,6 +193,8 @@ static void print_address(struct serving *s) {
     yyjson_mut_val *obj = yyjson_mut_obj(doc);
     json_put(doc, obj, s->options.socket ? "socket" : "address", str_from(address));
     json_put(doc, obj, "store", str_from(store));
+    if (!s->options.socket)
+      json_put(doc, obj, "mcp", client_url(s));
     struct strs accepts = access_kinds(s->a, &s->access);
     json_put_strs(doc, obj, "accepts", &accepts);
     json_put(doc, obj, "sandbox", str_from(telemetry_sandbox(s->options.shared.telemetry)));
@@ -185,9 +203,8 @@ static void print_address(struct serving *s) {
     buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);
   } else {
     const char *token = s->access.require_token || s->access.foreign ? " --header \"Authorization: Bearer TOKEN\"" : "";
-    struct str url = access_url(s->a, &s->access, address);
-    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %.*s/mcp%s\n", address, STR_ARG(url),
-             token);
+    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn '%.*s'%s\n", address,
+             STR_ARG(client_url(s)), token);
   }
   if (!s->out->json)
     buf_addf(&b, "auth: %.*s\nsandbox: %s\n", STR_ARG(access_summary(s->a, &s->access)),

@@ -124,6 +124,11 @@ static void refuse_locked(struct http_call *call, int64_t wait_us) {
   refuse_limited(call, wait_us, "too many wrong tokens from this address");
 }
 
+bool auth_is_local_user(const struct http_call *call) {
+  const struct auth *auth = call->server ? call->server->auth : NULL;
+  return call->local && !(auth && auth->options.require_token) && !is_forwarded(call);
+}
+
 bool auth_read(struct http_call *call) {
   assert(!call->status && !call->token.p);
   struct auth *auth = call->server->auth;
@@ -142,8 +147,7 @@ bool auth_read(struct http_call *call) {
     refuse_bound(call);
     return false;
   }
-  if (bearer == BEARER_TOKEN ||
-      (bearer == BEARER_NONE && call->local && !auth->options.require_token && !is_forwarded(call)))
+  if (bearer == BEARER_TOKEN || (bearer == BEARER_NONE && auth_is_local_user(call)))
     return true;
   int64_t wait = locked_for(call);
   if (wait > 0)

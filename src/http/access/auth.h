@@ -26,6 +26,9 @@ bool auth_read(struct http_call *call);
 /* Verifies call->token, on a worker, and makes its principal the caller. Returns false if it has replied. */
 bool auth_verify(struct http_call *call);
 
+/* True if a request without a token acts as the local user. */
+bool auth_is_local_user(const struct http_call *call);
+
 /* Metrics for /metrics; "" without an auth. */
 struct str auth_metrics(struct arena *a, struct auth *auth);
 

@@ -43,10 +43,11 @@ static bool is_own_name(struct str name, const struct check_names *names) {
   return names->local && check_loopback(name);
 }
 
-bool check_host(struct str host, const struct check_names *names) {
+/* Splits NAME:PORT; the port is empty if there is none. */
+static bool split_port(struct str host, struct str *ret_name, struct str *ret_port) {
+  size_t end;
   if (host.n == 0)
     return false;
-  size_t end;
   if (host.p[0] == '[') {
     const char *close = memchr(host.p, ']', host.n);
     if (!close)
@@ -56,18 +57,35 @@ bool check_host(struct str host, const struct check_names *names) {
     const char *colon = memchr(host.p, ':', host.n);
     end = colon ? (size_t)(colon - host.p) : host.n;
   }
-  struct str name = str_slice(host, 0, end), rest = str_slice(host, end, host.n);
-  if (rest.n && (rest.p[0] != ':' || !is_port(str_slice(rest, 1, rest.n))))
-    return false;
-  return is_own_name(name, names);
+  struct str rest = str_slice(host, end, host.n);
+  *ret_name = str_slice(host, 0, end);
+  *ret_port = rest.n ? str_slice(rest, 1, rest.n) : STR("");
+  return rest.n == 0 || (rest.p[0] == ':' && is_port(*ret_port));
 }
 
-bool check_origin(struct str origin, const struct check_names *names) {
-  static const struct str schemes[] = {STR_INIT("http://"), STR_INIT("https://")};
-  for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
-    if (origin.n > schemes[i].n && str_ieq(str_slice(origin, 0, schemes[i].n), schemes[i]))
-      return check_host(str_slice(origin, schemes[i].n, origin.n), names);
+bool check_host(struct str host, const struct check_names *names) {
+  struct str name, port;
+  return split_port(host, &name, &port) && is_own_name(name, names);
+}
+
+bool check_origin(struct str origin, struct str host, const struct check_names *names) {
+  static const struct {
+    struct str prefix, port;
+  } schemes[] = {{STR_INIT("http://"), STR_INIT("80")}, {STR_INIT("https://"), STR_INIT("443")}};
+  for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+    struct str prefix = schemes[i].prefix, name, port, host_name, host_port;
+    if (origin.n <= prefix.n || !str_ieq(str_slice(origin, 0, prefix.n), prefix))
+      continue;
+    if (!split_port(str_slice(origin, prefix.n, origin.n), &name, &port) || !is_own_name(name, names) ||
+        !split_port(host, &host_name, &host_port))
+      return false;
+    return !check_loopback(name) || str_eq(port.n ? port : schemes[i].port, host_port.n ? host_port : schemes[i].port);
+  }
   return false;
+}
+
+bool check_fetch_site(struct str site) {
+  return !site.p || str_ieq(site, STR("same-origin")) || str_ieq(site, STR("none"));
 }
 
 bool check_name(struct str name) {

@@ -13,7 +13,11 @@ struct check_names {
 };
 /* Host header: one of the names, with any port or none; a forwarded port may differ from ours. */
 bool check_host(struct str host, const struct check_names *names);
-/* Origin header: http or https on one of the names. Everything else is refused, including "null". */
-bool check_origin(struct str origin, const struct check_names *names);
+/* Origin header: http or https on one of the names. On a loopback name it must also have the port of `host`, the Host
+ * header: on another port of this machine is another program. Everything else is refused, including "null". */
+bool check_origin(struct str origin, struct str host, const struct check_names *names);
+/* Sec-Fetch-Site header: browsers send it with every request. Only those of our own pages, and those that the user
+ * typed, pass; absent passes, too. */
+bool check_fetch_site(struct str site);
 /* True for a valid host name or address without a port. */
 bool check_name(struct str name);

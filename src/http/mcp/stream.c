@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "http/access/project.h"
 #include "http/mcp/channel.h"
 #include "op/access/authenticate.h"
 
@@ -38,14 +39,19 @@ static bool profile_of_token(struct http_call *call, struct str *name) {
   return false;
 }
 
-/* The profile is part of the path, so one server offers all of them. */
+/* The profile is part of the path and the project part of the query, so one server offers all of them. */
 static bool sender_of(struct http_call *call, struct mcp_sender *ret_sender) {
   assert(call->server->mcp && call->server->hub);
   struct mcp_sender sender = {.caller = call->caller};
   sender.caller.source = call->server->caller.source; /* absent: the client names itself */
   struct str name = http_path_part(call, "profile");
+  struct error err;
   if (!profile_of_token(call, &name))
     return false;
+  if (project_of_request(call, &sender.caller, &err) != STATUS_OK) {
+    http_reply_problem(call, &err);
+    return false;
+  }
   if (name.p && !(sender.profile = profile_find(name))) {
     struct buf b = BUF(call->arena);
     buf_adds(&b, "no such profile; available:");

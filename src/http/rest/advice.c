@@ -1,8 +1,10 @@
 /* advice.c: rewrites advice about the command line as REST requests, using the table of routes. */
 #include "op/run/advice.h"
 
-#include "http/rest/rest.h"
 #include <assert.h>
+
+#include "http/rest/rest.h"
+#include "http/server/uri.h"
 
 static bool accepts(const struct rest_route *r, struct str name) {
   return (r->to && str_is(name, r->to)) || rest_param(r, name);
@@ -55,7 +57,7 @@ static void add_path(struct buf *b, struct arena *a, const struct rest_route *r,
   }
   assert(r->to && yyjson_mut_obj_get(args, r->to));
   buf_add(b, (struct str){r->path, (size_t)(open - r->path)});
-  rest_add_encoded(b, text_of(a, yyjson_mut_obj_get(args, r->to)));
+  uri_encode(b, text_of(a, yyjson_mut_obj_get(args, r->to)));
   buf_adds(b, close + 1);
   yyjson_mut_obj_remove_key(args, r->to);
 }
@@ -65,7 +67,7 @@ static void add_query(struct buf *b, struct arena *a, yyjson_mut_val *args) {
   yyjson_mut_val *key, *v;
   yyjson_mut_obj_foreach(args, i, n, key, v) {
     buf_addf(b, "%c%s=", i ? '&' : '?', yyjson_mut_get_str(key));
-    rest_add_encoded(b, text_of(a, v));
+    uri_encode(b, text_of(a, v));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/id.h"
 #include "http/rest/rest.h"
+#include "http/server/uri.h"
 #include "op/run/scrub.h"
 
 /* ---- running ---- */
@@ -26,6 +27,7 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
                            .emit = take_line,
                            .cancelled = is_gone,
                            .expect = rc->expect,
+                           .safe = strcmp(rc->route->method, "GET") == 0,
                            .return_hash = (rc->route->flags & (ROUTE_CREATES | ROUTE_GUARDED)) != 0};
   rc->lines = yyjson_mut_arr(rc->doc);
   rc->ran = true;
@@ -88,16 +90,6 @@ static struct str tag_of(struct rest_call *rc, yyjson_mut_val *result, struct st
   return arena_printf(rc->http->arena, "\"%s\"", hash);
 }
 
-void rest_add_encoded(struct buf *b, struct str s) {
-  for (size_t i = 0; i < s.n; i++) {
-    char c = s.p[i];
-    if (ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
-      buf_addc(b, c);
-    else
-      buf_addf(b, "%%%02X", (unsigned)(unsigned char)c);
-  }
-}
-
 /* Adds a Link header: the same request for the next page. */
 static void add_next(struct rest_call *rc, struct str next) {
   assert(rc->route->page);
@@ -107,13 +99,13 @@ static void add_next(struct rest_call *rc, struct str next) {
   for (size_t i = 0; i < http->query_count; i++) {
     if (str_is(http->queries[i].name, rc->route->page))
       continue;
-    rest_add_encoded(&b, http->queries[i].name);
+    uri_encode(&b, http->queries[i].name);
     buf_addc(&b, '=');
-    rest_add_encoded(&b, http->queries[i].value);
+    uri_encode(&b, http->queries[i].value);
     buf_addc(&b, '&');
   }
   buf_addf(&b, "%s=", rc->route->page);
-  rest_add_encoded(&b, next);
+  uri_encode(&b, next);
   buf_adds(&b, ">; rel=\"next\"");
   http_add_header(http, "Link", buf_str(&b));
 }

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/utf8.h"
+#include "http/access/project.h"
 #include "http/server/uri.h"
 
 enum { NAME_MAX_BYTES = 200 };
@@ -320,6 +321,7 @@ static enum status read_caller(struct rest_call *rc) {
   rc->caller = rc->http->caller;
   rc->caller.source = STR("rest");
   rc->caller.trust = STR("agent");
+  TRY(project_of_request(rc->http, &rc->caller, &rc->err));
   TRY(read_name(rc, "X-Cairn-Source", &rc->caller.source));
   return read_name(rc, "Cairn-Session", &rc->caller.session);
 }

@@ -66,9 +66,6 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result);
 /* Replies with rc->err. */
 void rest_fail(struct rest_call *rc);
 
-/* Appends `s` percent-encoded, for a path or a query. */
-void rest_add_encoded(struct buf *b, struct str s);
-
 /* ---- http/rest/advice.c: rewrites advice about the command line as requests ---- */
 
 struct str rest_advice(struct arena *a, struct str text);

@@ -36,6 +36,15 @@ static struct connection *connection_of(struct MHD_Connection *mhd) {
 
 /* ---- reading ---- */
 
+/* uri.c parses the query. The library would, too, into the memory of the connection: a few hundred parameters exhaust
+ * it, and the client waits for an answer that never comes. So we empty the query in the library's copy of the target.
+ */
+static void empty_query(const char *target) {
+  char *mark = strchr((char *)(uintptr_t)target, '?');
+  if (mark)
+    mark[1] = 0;
+}
+
 void *exchange_begin(void *daemon, const char *target, struct MHD_Connection *mhd) {
   struct http_exchange *x = mem_zalloc(sizeof(*x));
   if (!x)
@@ -58,14 +67,15 @@ void *exchange_begin(void *daemon, const char *target, struct MHD_Connection *mh
     return NULL;
   }
   x->target = arena_dup(&x->arena, str_from(target));
+  empty_query(target);
   return x;
 }
 
 struct gathering {
   struct http_exchange *x;
   struct http_pair *fields;
-  size_t count, hosts, lengths;
-  bool coded, broken;
+  size_t count, hosts, lengths, codings;
+  bool broken;
 };
 
 static enum MHD_Result gather(void *arg, enum MHD_ValueKind kind, const char *key, size_t key_size, const char *value,
@@ -79,20 +89,24 @@ static enum MHD_Result gather(void *arg, enum MHD_ValueKind kind, const char *ke
   }
   g->hosts += str_ieq(name, STR("host"));
   g->lengths += str_ieq(name, STR("content-length"));
-  g->coded = g->coded || str_ieq(name, STR("transfer-encoding"));
+  if (str_ieq(name, STR("transfer-encoding"))) {
+    g->codings++;
+    g->broken = g->broken || !str_ieq(text, STR("chunked"));
+  }
   struct arena *a = &g->x->arena;
   g->fields[g->count++] = (struct http_pair){arena_dup(a, name), arena_dup(a, text)};
   return MHD_YES;
 }
 
-/* Rejects what the library accepts but no honest client sends: two hosts, or a length with a transfer coding. */
+/* Rejects what the library accepts but no honest client sends: two hosts, two transfer codings or another one than
+ * chunked, or a length with a transfer coding. A proxy could see another end of the body than we do. */
 static bool read_fields(struct http_exchange *x) {
   struct gathering g = {.x = x, .fields = arena_array(&x->arena, struct http_pair, FIELDS_MAX)};
   MHD_get_connection_values_n(x->mhd, MHD_HEADER_KIND, gather, &g);
   assert(g.count <= FIELDS_MAX);
   x->call.fields = g.fields;
   x->call.field_count = g.count;
-  return !g.broken && g.hosts < 2 && g.lengths < 2 && !(g.lengths && g.coded);
+  return !g.broken && g.hosts < 2 && g.lengths < 2 && g.codings < 2 && !(g.lengths && g.codings);
 }
 
 static void refuse(struct http_exchange *x, int status, const char *title, const char *detail) {
@@ -106,8 +120,12 @@ static void check_host_and_origin(struct http_exchange *x, const struct uri *uri
     refuse(x, 403, "Forbidden",
            "the Host header does not name this server: use localhost or 127.0.0.1 on its machine, and a name given "
            "with --allow-host from elsewhere");
-  else if (origin.p && !check_origin(origin, &names))
+  else if (origin.p && !check_origin(origin, host, &names))
     refuse(x, 403, "Forbidden", "the Origin header names another site: only same-origin requests are accepted");
+  else if (!check_fetch_site(http_header(&x->call, "sec-fetch-site")))
+    refuse(x, 403, "Forbidden",
+           "another site made the browser send this request: enter the address in the browser, or use a page of this "
+           "server");
 }
 
 /* Host and Origin are checked first: a foreign request learns nothing, not even which paths exist. */
@@ -187,8 +205,9 @@ static enum MHD_Result take_head(struct http_exchange *x, const char *method) {
   int64_t n = 0;
   if (!x->call.status && length.p && str_int64(length, &n) && n > HTTP_BODY_MAX)
     refuse(x, 413, "Content Too Large", "a request body is limited to 10 MB");
-  /* A client that sent Expect gets its answer before it sends the body. */
-  if (x->call.status && (expect.p || n > SWALLOW_MAX)) {
+  /* A client that sent Expect gets its answer before it sends the body. Headers that contradict each other may leave
+   * the end of the body unknown. */
+  if (x->call.status && (expect.p || n > SWALLOW_MAX || x->close)) {
     x->close = true;
     return answer(x);
   }
@@ -349,6 +368,7 @@ struct MHD_Response *exchange_response(struct http_exchange *x, MHD_ContentReade
   if (!cached)
     add_header(r, "Cache-Control", body ? "no-cache" : "no-store");
   add_header(r, "X-Content-Type-Options", "nosniff");
+  add_header(r, "Cross-Origin-Resource-Policy", "same-origin");
   if (x->close || atomic_load(&x->daemon->stopping))
     add_header(r, "Connection", "close");
   return r;

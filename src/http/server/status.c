@@ -33,7 +33,7 @@ void status_root(struct http_call *call) {
 
 void status_healthz(struct http_call *call) {
   struct telemetry *t = call->server ? call->server->telemetry : NULL;
-  http_reply_json(call, 200, healthz_json(call->arena, t));
+  http_reply_json(call, 200, healthz_json(call->arena, t, auth_is_local_user(call)));
 }
 
 void status_readyz(struct http_call *call) {

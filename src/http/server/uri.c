@@ -59,6 +59,16 @@ bool uri_decode(struct arena *a, struct str s, bool plus, struct str *ret_text) 
   return true;
 }
 
+void uri_encode(struct buf *b, struct str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    if (ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
+      buf_addc(b, c);
+    else
+      buf_addf(b, "%%%02X", (unsigned)(unsigned char)c);
+  }
+}
+
 bool uri_queries(struct arena *a, struct str query, const struct http_pair **ret_pairs, size_t *ret_count) {
   LIST(struct http_pair) list = {0};
   struct str part;

@@ -113,7 +113,7 @@ enum input_answer input_confirm(struct exchange *x, struct str message) {
     return confirm_modern(x, message);
   struct error err;
   yyjson_val *result = NULL;
-  enum status s = question_ask(x, "elicitation/create", confirm_params(x, message), &result, &err);
+  enum status s = question_ask(x, "elicitation/create", confirm_params(x, message), QUESTION_PERSON_MS, &result, &err);
   if (s == STATUS_INTERRUPTED && exchange_cancelled(x))
     return INPUT_PENDING;
   if (s != STATUS_OK || !result)

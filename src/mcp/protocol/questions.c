@@ -5,8 +5,7 @@
 #include "base/os/thread.h"
 #include "mcp/protocol/server.h"
 
-/* A person may need minutes to answer. */
-enum { ANSWER_WAIT_US = 600 * 1000 * 1000, POLL_MS = 200, ANSWER_MAX = 1 << 20 };
+enum { POLL_MS = 200, ANSWER_MAX = 1 << 20 };
 
 struct question {
   struct question *next;
@@ -35,9 +34,9 @@ static void begin(struct exchange *x, struct question *q) {
 }
 
 /* False on timeout, cancellation, or disconnect. */
-static bool wait_for_answer(struct exchange *x, struct question *q) {
+static bool wait_for_answer(struct exchange *x, struct question *q, int64_t wait_ms) {
   struct mcp_server *server = x->server;
-  int64_t end = clock_ticks_us() + ANSWER_WAIT_US;
+  int64_t end = clock_ticks_us() + wait_ms * 1000;
   pthread_mutex_lock(&server->lock);
   while (!q->answered && !server->closing && !server->input_ended && !exchange_cancelled(x)) {
     if (clock_ticks_us() > end || (x->session && x->session->ended))
@@ -56,8 +55,8 @@ static bool wait_for_answer(struct exchange *x, struct question *q) {
 
 static void free_result(void *p) { mem_free(p); }
 
-enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, yyjson_val **ret_result,
-                         struct error *err) {
+enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, int64_t wait_ms,
+                         yyjson_val **ret_result, struct error *err) {
   struct question q = {0};
   assert(!x->modern && !x->engine); /* modern servers send no requests; a person may take minutes */
   name_question(x, &q);
@@ -67,7 +66,7 @@ enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val 
   if (!x->answered)
     x->out->send(x->out->arg, text, false);
   pthread_mutex_unlock(&x->sending);
-  if (!wait_for_answer(x, &q))
+  if (!wait_for_answer(x, &q, wait_ms))
     return error_set(err, STATUS_INTERRUPTED, "the client did not answer the question");
   *ret_result = NULL;
   if (!q.result)

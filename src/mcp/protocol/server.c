@@ -88,6 +88,8 @@ static void run_request(struct exchange *x) {
     return;
   }
   enter(x);
+  if (!m->quick)
+    roots_find_project(x);
   m->run(x);
   assert(!x->engine); /* a method gives its engine back */
   if (!x->answered && !x->reply->stream)
@@ -123,6 +125,8 @@ static void run_one_way(struct exchange *x) {
     question_answer(x->server, x->session, x->in, x->arena);
   else if (str_is(x->in->method, "notifications/cancelled"))
     cancel(x);
+  else if (str_is(x->in->method, "notifications/roots/list_changed"))
+    roots_changed(x);
   x->answered = true;
   x->reply->status = 202;
 }

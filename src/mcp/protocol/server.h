@@ -20,7 +20,7 @@ enum {
 /* Member of _meta in modern requests: the memory session. */
 #define MCP_META_SESSION "cairn/session"
 
-enum { MCP_SECRET_SIZE = 32, MCP_HANDLE_SIZE = 80 };
+enum { MCP_SECRET_SIZE = 32, MCP_HANDLE_SIZE = 80, MCP_PROJECT_SIZE = 256 };
 
 /* A subscribed resource. */
 struct resource;
@@ -44,8 +44,10 @@ struct mcp_session {
   char id[MCP_SESSION_SIZE];
   char handle[MCP_HANDLE_SIZE]; /* memory session that a boot on this connection has begun */
   int log_level;                /* index of the level; -1: not set */
-  struct caller caller;         /* as of initialize, for ending the handle */
-  struct principal *who;        /* owner; NULL: the local user */
+  bool roots_known;
+  char root[MCP_PROJECT_SIZE]; /* project that the client's roots name; "": none */
+  struct caller caller;        /* as of initialize, for ending the handle */
+  struct principal *who;       /* owner; NULL: the local user */
 };
 
 struct question;
@@ -193,15 +195,23 @@ void method_listen(struct exchange *x);
 
 /* ---- questions.c: requests to a legacy client ---- */
 
-/* Sends a request on the exchange's stream and blocks until the response. The result is NULL if the client responds
- * with an error. */
-enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, yyjson_val **ret_result,
-                         struct error *err);
+enum { QUESTION_PERSON_MS = 600 * 1000 }; /* a person may need minutes to answer */
+/* Sends a request on the exchange's stream and blocks until the response, at most `wait_ms`. `params` may be NULL. The
+ * result is NULL if the client responds with an error. */
+enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, int64_t wait_ms,
+                         yyjson_val **ret_result, struct error *err);
 /* Delivers a response; false if no call waits for it. */
 bool question_answer(struct mcp_server *server, const struct mcp_session *session, const struct rpc_message *in,
                      struct arena *a);
 /* The input has ended: wakes all calls that wait for a response. */
 void questions_abort(struct mcp_server *server);
+
+/* ---- roots.c: the project of an HTTP client ---- */
+
+/* Sets the caller's project from the client's roots if nothing else names one; may ask the client. */
+void roots_find_project(struct exchange *x);
+/* The client's roots have changed: asks again when they are needed. */
+void roots_changed(struct exchange *x);
 
 /* ---- input.c: questions to the user, in both eras ---- */
 

@@ -37,7 +37,7 @@ enum status op_stats(struct op_call *call) {
   struct str maintained;
   struct store_room room;
   TRY(store_room(st, &room, call->err));
-  json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
+  json_put(call->doc, call->result, "db", call_path(call, str_from(db_path(store_db(st)))));
   json_put_int(call->doc, call->result, "size_bytes", room.bytes);
   json_put_int(call->doc, call->result, "schema", store_schema_version());
   json_put(call->doc, call->result, "team", call->caller.team);

@@ -170,6 +170,7 @@ static enum status prune_calls(struct op_call *call) {
   struct store *st = call->engine->store;
   TRY(db_begin(store_db(st), call->caller.team, true, call->err));
   TRY(calls_prune(st, call->caller.team, call->now, call->err));
+  TRY(idempotency_prune(st, call->caller.team, call->now, call->err));
   return db_commit(store_db(st), call->err);
 }
 

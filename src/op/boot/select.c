@@ -318,7 +318,7 @@ static void put_other(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val 
   json_put_int(doc, obj, "session_id", s->id);
   json_put(doc, obj, "source", s->source);
   json_put_opt(doc, obj, "task", task);
-  json_put_opt(doc, obj, "cwd", s->cwd);
+  json_put_opt(doc, obj, "cwd", s->cwd.p ? call_path(call, s->cwd) : STR_NONE);
   json_put(doc, obj, "booted_at", time_format(s->booted_at, time));
   json_put_int(doc, obj, "silent_s", session_silence(s, call->now) / 1000);
   json_put(doc, obj, "state", str_from(life_names[life]));

@@ -109,6 +109,8 @@ static enum status refuse_session(struct op_call *call) {
 /* Register if the arguments ask for it, or if the process or connection of the caller is known. */
 static bool wants_session(const struct op_call *call) {
   const struct origin *o = call->caller.origin;
+  if (call->hooks.safe)
+    return false;
   return json_bool(call->args, "register", false) || json_int(call->args, "pid", 0) > 0 ||
          (o && (o->pid > 0 || o->connection.p));
 }

@@ -405,7 +405,7 @@ static enum status note_run(struct source *x) {
 static void put_source(const struct source *x, yyjson_mut_val *arr) {
   yyjson_mut_doc *doc = x->call->doc;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
-  json_put(doc, v, "folder", x->root);
+  json_put(doc, v, "folder", call_path(x->call, x->root));
   json_put_int(doc, v, "files", (int64_t)x->files.n);
   json_put_int(doc, v, "read", x->read);
   json_put_int(doc, v, "copies", x->copies);
@@ -481,7 +481,7 @@ enum status op_source_add(struct op_call *call) {
 /* The documents of a missing folder are kept: its disk may not be mounted. */
 static void put_missing(struct op_call *call, struct str root, yyjson_mut_val *arr) {
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
-  json_put(call->doc, v, "folder", root);
+  json_put(call->doc, v, "folder", call_path(call, root));
   json_put(call->doc, v, "problem", STR("the folder does not exist; its documents are kept"));
 }
 
@@ -548,7 +548,7 @@ enum status op_source_list(struct op_call *call) {
         copies += is_copy(x.groups.v[k].hash);
         bytes += x.groups.v[k].size;
       }
-    json_put(call->doc, v, "folder", roots.v[i].path);
+    json_put(call->doc, v, "folder", call_path(call, roots.v[i].path));
     json_put_int(call->doc, v, "files", files);
     json_put_int(call->doc, v, "copies", copies);
     json_put_int(call->doc, v, "bytes", bytes);

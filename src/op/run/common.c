@@ -206,6 +206,13 @@ bool call_is_by_person(const struct op_call *call) {
   return str_is(call->caller.trust, "user") && !call->caller.principal && !call->engine->agent[0];
 }
 
+struct str call_path(const struct op_call *call, struct str path) {
+  size_t start = path.n;
+  while (call->caller.principal && start > 0 && path.p[start - 1] != '/')
+    start--;
+  return call->caller.principal ? str_slice(path, start, path.n) : path;
+}
+
 enum status call_check_shown(struct op_call *call) {
   for (const struct param *p = call->op->params; p->name; p++) {
     struct str text = p->flags & PARAM_SHOWN ? json_str(call->args, p->name) : STR_NONE;

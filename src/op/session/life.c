@@ -83,7 +83,7 @@ void put_session(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val *obj,
   json_put_opt(doc, obj, "task", s->task);
   json_put_opt(doc, obj, "client", s->client);
   json_put_opt(doc, obj, "client_version", s->client_version);
-  json_put_opt(doc, obj, "cwd", s->cwd);
+  json_put_opt(doc, obj, "cwd", s->cwd.p ? call_path(call, s->cwd) : STR_NONE);
   json_put_opt(doc, obj, "host", s->host);
   if (s->pid)
     json_put_int(doc, obj, "pid", s->pid);

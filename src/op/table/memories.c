@@ -145,7 +145,7 @@ const struct op memories_ops[] = {
    "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int fetch)] "
    "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning?",
    .routes = ROUTES(
-     ROUTE("GET", "/boot"),
+     ROUTE("GET", "/boot", .without = "register pid host cwd", .summary = "Show what boot returns, without starting a session"),
      ROUTE("POST", "/boot"),
      ROUTE("POST", "/sessions", .without = "register", .with = "register", .summary = "Start a session: boot, and an id for the Cairn-Session header")),
    .run = op_boot},

@@ -57,7 +57,7 @@ static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
   TEXT("resolution", 0, "TEXT", "incidents only"), \
   ORIGIN, \
   MANY("distinct_from", NULL, "ID", "a similar memory that is not a duplicate; may be repeated"), \
-  TEXT("idempotency_key", 0, "KEY", "repeating a call with this key returns the first result")
+  TEXT("idempotency_key", 0, "KEY", "repeating this call with the same key within 7 days returns the first result")
 
 /* ---- results, in the notation of op/run/results.h ---- */
 

@@ -15,7 +15,7 @@ static const struct param task_add_params[] = {
   MANY("tags", "tag", "TAG", "label for filtering; may be repeated"),
   TEXT("key", 0, "KEY", "short name"),
   ORIGIN,
-  TEXT("idempotency_key", 0, "KEY", "repeating a call with this key returns the first result"),
+  TEXT("idempotency_key", 0, "KEY", "repeating this call with the same key within 7 days returns the first result"),
   END
 };
 static const struct param task_list_params[] = {

@@ -192,15 +192,17 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
 
 /* ---- liveness, readiness ---- */
 
-struct str healthz_json(struct arena *a, struct telemetry *t) {
+struct str healthz_json(struct arena *a, struct telemetry *t, bool details) {
   struct telemetry_totals all;
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
   telemetry_totals(t, a, &all);
   json_put(doc, v, "status", STR("ok"));
-  json_put(doc, v, "version", STR(CAIRN_VERSION));
-  json_put_int(doc, v, "pid", getpid());
-  if (t)
+  if (details) {
+    json_put(doc, v, "version", STR(CAIRN_VERSION));
+    json_put_int(doc, v, "pid", getpid());
+  }
+  if (t && details)
     json_put_num(doc, v, "uptime_s", json_round((double)all.uptime_us / 1e6, 1));
   return json_write(a, v, false);
 }

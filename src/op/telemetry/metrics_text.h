@@ -19,8 +19,8 @@ struct str metrics_text(struct arena *a, struct telemetry *t, const struct metri
  * gauges of the store if all are busy. */
 struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool, struct str team);
 
-/* Body of /healthz, one line. */
-struct str healthz_json(struct arena *a, struct telemetry *t);
+/* Body of /healthz, one line. `details`: version, pid and uptime. */
+struct str healthz_json(struct arena *a, struct telemetry *t, bool details);
 /* For /readyz: true if the store can be opened and read; otherwise the JSON has the error. A server whose engines are
  * all busy is ready. */
 bool readyz_json(struct arena *a, struct pool *pool, struct str *ret_json);

@@ -32,14 +32,14 @@ static void put_server(struct op_call *call) {
   if (!call->engine->telemetry)
     return;
   put_totals(call, v, &all);
-  json_put_opt(call->doc, v, "log_file", all.log);
+  json_put_opt(call->doc, v, "log_file", all.log.p ? call_path(call, all.log) : STR_NONE);
   json_put_opt(call->doc, v, "sandbox", str_from(telemetry_sandbox(call->engine->telemetry)));
 }
 
 static void put_store(struct op_call *call, const struct store_room *room) {
   struct db *db = store_db(call->engine->store);
   yyjson_mut_val *v = json_put_obj(call->doc, call->result, "store");
-  json_put(call->doc, v, "path", str_from(db_path(db)));
+  json_put(call->doc, v, "path", call_path(call, str_from(db_path(db))));
   json_put_int(call->doc, v, "bytes", room->bytes);
   json_put_int(call->doc, v, "log_bytes", room->log_bytes);
   json_put_int(call->doc, v, "schema", store_schema_version());

@@ -10,8 +10,8 @@ enum status op_supersede(struct op_call *call) {
   TRY(call_find(call, "id", &old));
   TRY(write_from_args(call, call->args, &w));
   w.supersedes = arena_printf(call->arena, "%lld", (long long)old.id);
-  /* With --project the new version belongs to that project; otherwise to the old one's. */
-  if (!call->caller.project_given)
+  /* An argument moves the new version to that project. The project of the connection does not. */
+  if (!json_str(call->args, "project").p && !json_str(call->args, "scope").p)
     w.m.project = old.project;
   TRY(write_run(call, &w));
   if (!yyjson_mut_obj_get(call->result, "old_id"))

@@ -9,7 +9,7 @@
 #include "core/memory/capture.h"
 #include "op/handlers.h"
 #include "op/search/corpus.h"
-#include "op/write/write.h"
+#include "op/write/replay.h"
 #include "store/search/lexical.h"
 
 /* ---- remember ---- */
@@ -77,8 +77,7 @@ static enum status batch_write(struct batch *b, struct txn *txn, struct batch_it
   yyjson_mut_val *v = yyjson_mut_obj(call->doc);
   write_result(call, v, &item->w);
   json_put_int(call->doc, v, "txn", txn->id);
-  return idempotency_save(txn, call->arena, item->w.idempotency_key, item->w.id, json_write(call->arena, v, false),
-                          call->err);
+  return replay_save(call, txn, &item->w, v);
 }
 
 static enum status batch_report(struct batch *b, const struct batch_item *item, int64_t txn) {

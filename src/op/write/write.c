@@ -10,6 +10,7 @@
 #include "op/run/scrub.h"
 #include "op/write/duplicates.h"
 #include "op/write/replace.h"
+#include "op/write/replay.h"
 #include "store/tables/settings.h"
 #include "store/vectors/vectors.h"
 #include "transcript/store/neighbours.h"
@@ -86,6 +87,8 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   w->supersedes = json_str(args, "supersedes");
   w->reason = json_str(args, "reason");
   w->idempotency_key = json_str(args, "idempotency_key");
+  if (w->idempotency_key.p)
+    replay_hash_args(call, args, w);
   w->soft = json_bool(args, "soft", false);
   w->keep_both = json_bool(args, "keep_both", false);
   w->inherit_pin = json_bool(args, "inherit_pin", false);
@@ -341,6 +344,18 @@ static enum status check_skill_name(struct op_call *call, struct txn *txn, const
   return error_fix(call->err, "cairn supersede %lld --inherit-skill --reason WHY TEXT", (long long)held.id);
 }
 
+/* A network client has no folder that would name its project. */
+static void warn_no_project(struct op_call *call, struct write *w) {
+  const struct caller *c = &call->caller;
+  if (!str_empty(w->m.project) || c->project_given || !c->origin || str_empty(c->origin->connection))
+    return;
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "no_project",
+                             .message = STR("stored globally, visible in every project: the call names no project"),
+                             .fix = STR("connect to /mcp?project=NAME, send the header Cairn-Project, or set scope to "
+                                        "global if that is intended")});
+}
+
 static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
   assert(w->id == 0 && w->action != WRITE_SKIPPED);
   struct chunk_rows chunks = {0};
@@ -350,6 +365,7 @@ static enum status insert(struct op_call *call, struct txn *txn, struct write *w
   w->id = w->m.id;
   w->uid = w->m.uid;
   w->headline = w->m.headline;
+  warn_no_project(call, w);
   TRY(store_vectors(call, txn, w, &chunks));
   return store_links(call, txn, w);
 }
@@ -380,8 +396,7 @@ static void cancel_untrusted_replacement(struct op_call *call, struct write *w, 
 
 enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
   assert(txn->id && db_in_transaction(store_db(txn->store)));
-  if (w->idempotency_key.p)
-    TRY(idempotency_find(txn->store, txn->team, w->idempotency_key, call->arena, &w->replay, call->err));
+  TRY(replay_find(call, txn, w));
   if (w->replay.p)
     return STATUS_OK;
   struct replacement rep = {0};
@@ -483,9 +498,7 @@ enum status write_run(struct op_call *call, struct write *w) {
   }
   write_result(call, call->result, w);
   json_put_int(call->doc, call->result, "txn", txn.id);
-  if (w->idempotency_key.p)
-    TRY(idempotency_save(&txn, call->arena, w->idempotency_key, w->id, json_write(call->arena, call->result, false),
-                         call->err));
+  TRY(replay_save(call, &txn, w, call->result));
   TRY(call_put_hash(call));
   return txn_commit(&txn, call->err);
 }

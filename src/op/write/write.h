@@ -5,6 +5,7 @@
  * duplicates and stores, inside the caller's transaction. */
 #pragma once
 
+#include "base/id.h"
 #include "core/gate/duplicate.h"
 #include "core/gate/gate.h"
 #include "core/memory/chunk.h"
@@ -21,8 +22,9 @@ struct write {
   bool exact; /* store the text unchanged: may hold several ideas, no duplicate check, no metadata; secrets are refused,
                  not redacted */
   bool weight_given;
-  bool keep_both;  /* near matches neither block it nor get superseded */
-  bool args_clean; /* op_run() found no secret in the arguments that the draft was read from */
+  bool keep_both;                 /* near matches neither block it nor get superseded */
+  bool args_clean;                /* op_run() found no secret in the arguments that the draft was read from */
+  char args_hash[HASH_TEXT_SIZE]; /* of the arguments besides the idempotency key; "" without one */
   struct strs links, distinct_from, blocked_by;
   const struct write *after; /* previous accepted write of the batch, not stored yet; or NULL */
 

@@ -173,7 +173,13 @@ void notes_get(struct arena *a, yyjson_val *obj, struct notes *ret_notes);
 void body_hash(struct arena *a, struct str body, char out[65]);
 NODISCARD enum status tombstone_exists(struct store *st, struct str team, struct str uid, bool *ret_exists,
                                        struct error *err);
-NODISCARD enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a,
-                                       struct str *ret_result, struct error *err);
-NODISCARD enum status idempotency_save(struct txn *txn, struct arena *a, struct str key, int64_t memory_id,
-                                       struct str result, struct error *err);
+enum { IDEMPOTENCY_MS = 7 * 24 * 3600 * 1000 }; /* lifetime of a key */
+/* The result saved under a key that has not expired, and the state of its memory; both absent if there is none. The key
+ * includes the caller and the project: see write.c. */
+NODISCARD enum status idempotency_find(struct store *st, struct str team, struct str key, int64_t now, struct arena *a,
+                                       struct str *ret_result, struct str *ret_state, struct error *err);
+/* Replaces an expired result. */
+NODISCARD enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result,
+                                       struct error *err);
+/* Deletes the expired keys of a team. */
+NODISCARD enum status idempotency_prune(struct store *st, struct str team, int64_t now, struct error *err);

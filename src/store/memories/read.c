@@ -335,34 +335,31 @@ enum status tombstone_exists(struct store *st, struct str team, struct str uid, 
                 uid);
 }
 
-/* Results are stored per caller: the keys of agents limited to projects are hashed with the list of projects. */
-static struct str own_key(const struct store *st, struct arena *a, struct str key) {
-  struct reach reach = store_reach(st);
-  if (reach.role == ROLE_ADMIN)
-    return key;
-  char hash[HASH_TEXT_SIZE];
-  struct buf b = BUF(a);
-  for (size_t i = 0; i < reach.project_count; i++)
-    buf_addf(&b, "%zu:%.*s ", reach.projects[i].n, STR_ARG(reach.projects[i]));
-  buf_add(&b, key);
-  hash_text(buf_str(&b), hash);
-  return arena_printf(a, "agent:%s", hash);
-}
-
-enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a, struct str *ret_result,
-                             struct error *err) {
+enum status idempotency_find(struct store *st, struct str team, struct str key, int64_t now, struct arena *a,
+                             struct str *ret_result, struct str *ret_state, struct error *err) {
   struct rows r;
-  db_query(st->db, &r, err, "SELECT result FROM idempotency WHERE team = ?1 AND key = ?2", "ss", team,
-           own_key(st, a, key));
-  *ret_result = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  db_query(st->db, &r, err,
+           "SELECT i.result, m.state FROM idempotency i LEFT JOIN memory m ON m.team = i.team AND m.id = i.memory_id"
+           " WHERE i.team = ?1 AND i.key = ?2 AND i.at > ?3",
+           "ssi", team, key, now - IDEMPOTENCY_MS);
+  *ret_result = *ret_state = STR_NONE;
+  if (rows_next(&r)) {
+    *ret_result = rows_dup(&r, 0, a);
+    *ret_state = rows_dup(&r, 1, a);
+  }
   return rows_end(&r);
 }
 
-enum status idempotency_save(struct txn *txn, struct arena *a, struct str key, int64_t memory_id, struct str result,
-                             struct error *err) {
+enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result, struct error *err) {
   assert(db_in_transaction(txn->store->db));
   assert(key.n > 0);
   return db_exec(txn->store->db, err,
-                 "INSERT INTO idempotency (team, key, at, memory_id, result) VALUES (?1, ?2, ?3, ?4, ?5)", "ssits",
-                 txn->team, own_key(txn->store, a, key), txn->now, memory_id, result);
+                 "INSERT INTO idempotency (team, key, at, memory_id, result) VALUES (?1, ?2, ?3, ?4, ?5)"
+                 " ON CONFLICT (team, key) DO UPDATE SET at = excluded.at, memory_id = excluded.memory_id,"
+                 " result = excluded.result",
+                 "ssits", txn->team, key, txn->now, memory_id, result);
+}
+
+enum status idempotency_prune(struct store *st, struct str team, int64_t now, struct error *err) {
+  return db_exec(st->db, err, "DELETE FROM idempotency WHERE team = ?1 AND at <= ?2", "si", team, now - IDEMPOTENCY_MS);
 }

@@ -167,8 +167,8 @@ enum status op_transcript_compact(struct op_call *call) {
   json_put(call->doc, call->result, "summary_id", done.summary_id);
   json_put_bool(call->doc, call->result, "extractive", extractive);
   json_put(call->doc, call->result, "summary", summary);
-  json_put(call->doc, call->result, "path", done.path);
-  json_put(call->doc, call->result, "originals", done.originals);
+  json_put(call->doc, call->result, "path", call_path(call, done.path));
+  json_put(call->doc, call->result, "originals", call_path(call, done.originals));
   add_event(call, "memory:compact", l.session, NULL, &done);
   return STATUS_OK;
 }

@@ -325,7 +325,7 @@ enum status op_transcript_read(struct op_call *call) {
   size_t pruned = all ? 0 : transcript_prune(&tr.list, limits.results);
   size_t from = tr.list.n > (uint64_t)last ? tr.list.n - (size_t)last : 0;
   json_put(call->doc, call->result, "session", session);
-  json_put(call->doc, call->result, "path", tr.path);
+  json_put(call->doc, call->result, "path", call_path(call, tr.path));
   json_put_bool(call->doc, call->result, "archived", tr.archived);
   json_put_bool(call->doc, call->result, "untrusted", true); /* transcripts are not screened */
   json_put_int(call->doc, call->result, "count", (int64_t)(tr.list.n - from));
@@ -369,7 +369,7 @@ enum status op_transcript_list(struct op_call *call) {
   TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &folder,
                      call->err));
   TRY(transcript_list(&folder, call->arena, &list, &rebuilt, call->err));
-  json_put(call->doc, call->result, "folder", folder.folder);
+  json_put(call->doc, call->result, "folder", call_path(call, folder.folder));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sessions");
   for (size_t i = 0; i < list.n; i++) {
     if (list.v[i].archived && !archived)

@@ -285,3 +285,206 @@ TEST(every_route_of_the_document_answers, .seconds = 60) {
   CHECK(count > 40);
   serve_stop(s);
 }
+
+/* ---- requests of a browser ---- */
+
+/* The rows of the store without its log, and without the counters of reads. */
+static struct str rows_without_reads(void) {
+  struct buf kept = BUF(&memory);
+  struct str all = snapshot(), line;
+  while (str_line(&all, &line)) {
+    if (str_starts(line, STR("event|")) || str_starts(line, STR("sqlite_sequence|")))
+      continue;
+    size_t counted = str_starts(line, STR("memory|")) ? str_find(line, STR("|access_count="), 0) : SIZE_MAX;
+    size_t after = counted == SIZE_MAX ? SIZE_MAX : str_find(line, STR("|last_accessed="), counted);
+    if (after != SIZE_MAX) {
+      buf_add(&kept, str_slice(line, 0, counted));
+      line = str_slice(line, after + 1, line.n);
+      size_t next = str_find(line, STR("|"), 0);
+      line = next == SIZE_MAX ? STR("") : str_slice(line, next, line.n);
+    }
+    buf_add(&kept, line);
+    buf_addc(&kept, '\n');
+  }
+  return buf_str(&kept);
+}
+
+/* A path with a value for its {variable}. */
+static const char *filled_path(struct str path) {
+  size_t open = str_find(path, STR("{"), 0), close = str_find(path, STR("}"), 0);
+  if (open == SIZE_MAX)
+    return cstr(path);
+  struct str name = str_slice(path, open + 1, close);
+  const char *value = str_is(name, "id") ? "1" : str_is(name, "key") ? "note" : "gate.mode";
+  return textf("%.*s%s%.*s", (int)open, path.p, value, (int)(path.n - close - 1), path.p + close + 1);
+}
+
+/* Every path with GET: those of the OpenAPI document, and those of the server. */
+static struct strs get_paths(const struct serve *s) {
+  static const char *const others[] = {"/", "/healthz", "/readyz", "/metrics", "/events", "/mcp", "/mcp/openbrain2"};
+  struct strs paths = {0};
+  yyjson_val *key, *value;
+  size_t i, n;
+  struct reply r = REQUEST(s, "GET", "/api/v1/openapi.json");
+  yyjson_obj_foreach(jget(r.json, "paths"), i, n, key, value) {
+    if (yyjson_obj_get(value, "get"))
+      strs_push(&memory, &paths, str_from(filled_path(json_val_str(key))));
+  }
+  CHECK(paths.n > 25);
+  for (i = 0; i < ARRAY_LEN(others); i++)
+    strs_push(&memory, &paths, str_from(others[i]));
+  return paths;
+}
+
+/* Any page can make a browser send a GET, and some cannot be told from those of a program: <img src=...> sends no
+ * Origin. */
+TEST(no_get_changes_the_store, .seconds = 60) {
+  struct serve *s = serve_start(NULL);
+  REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\",\"project\":\"shop\"}");
+  struct reply mine = REQUEST(s, "POST", "/api/v1/sessions", "{\"project\":\"shop\",\"task\":\"repot\"}");
+  const char *session = textf("Cairn-Session: %s", cstr(jstr(mine.json, "session")));
+  REQUEST(s, "PUT", "/api/v1/session/scratch/note", "{\"value\":\"half\"}", session);
+  REQUEST(s, "POST", "/api/v1/sessions", "{\"project\":\"shop\"}");
+  REQUEST(s, "POST", "/api/v1/sessions", "{\"project\":\"shop\"}");
+  /* One was silent for an hour, one for two days, and one was ended for that. */
+  sql_do("UPDATE session SET heartbeat_at = heartbeat_at - 3600000 WHERE id = 1");
+  sql_do("UPDATE session SET heartbeat_at = heartbeat_at - 172800000 WHERE id = 2");
+  sql_do("UPDATE session SET ended_at = heartbeat_at, end_reason = 'silent' WHERE id = 3");
+  struct strs paths = get_paths(s);
+  struct str before = rows_without_reads();
+  const char *handle = cstr(sql_string("SELECT handle FROM session WHERE id = 3"));
+  for (size_t i = 0; i < paths.n; i++) {
+    const char *path = cstr(paths.v[i]);
+    bool rest = str_starts(paths.v[i], STR("/api/v1/"));
+    test_note("%s", path);
+    struct reply r =
+        REQUEST(s, "GET", path, NULL, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image");
+    CHECK_INT(r.status, 403);
+    CHECK_STR(reply_header(&r, "Cross-Origin-Resource-Policy"), "same-origin");
+    CHECK_INT(REQUEST(s, "HEAD", path, NULL, "Sec-Fetch-Site: same-site").status, 403);
+    const char *full = rest ? textf("%s?project=shop", path) : path;
+    if (has(paths.v[i], "/knowledge") || has(paths.v[i], "openapi"))
+      full = path;
+    if (has(paths.v[i], "search"))
+      full = textf("%s&%s=parsley", full, has(paths.v[i], "memory/") ? "q" : "query");
+    r = REQUEST(s, "GET", full, NULL, session, "Sec-Fetch-Site: none");
+    CHECK_STR(reply_header(&r, "Cross-Origin-Resource-Policy"), "same-origin");
+    if (rest && !has(paths.v[i], "skills/") && !has(paths.v[i], "tokens") && r.status != 200)
+      FAIL("%s: %d %.*s", full, r.status, STR_ARG(r.body));
+    REQUEST(s, "GET", full, NULL, textf("Cairn-Session: %s", handle));
+    check_same(__FILE__, __LINE__, before, rows_without_reads());
+  }
+  struct reply boot = REQUEST(s, "GET", "/api/v1/boot?project=shop&task=Say+that+the+gate+is+open");
+  CHECK_INT(boot.status, 200);
+  CHECK(!jget(boot.json, "session"));
+  PROBLEM(400, "unknown query parameter 'register'", s, "GET", "/api/v1/boot?register=true");
+  PROBLEM(400, "unknown query parameter 'pid'", s, "GET", textf("/api/v1/boot?pid=%d", (int)serve_pid(s)));
+  check_same(__FILE__, __LINE__, before, rows_without_reads());
+  serve_stop(s);
+}
+
+/* A page of another program of this machine can send a POST without a body and without a content type. */
+TEST(pages_of_other_local_ports_are_refused, .seconds = 40) {
+  struct serve *s = serve_start(NULL);
+  REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
+  int64_t txn = sql_number("SELECT max(id) FROM txn");
+  const char *undo = textf("/api/v1/transactions/%lld/undo", (long long)txn);
+  PROBLEM(403, "Origin", s, "POST", undo, NULL, "Origin: http://localhost:3000",
+          textf("Host: localhost:%d", serve_port(s)));
+  PROBLEM(403, "", s, "POST", undo, NULL, "Sec-Fetch-Site: same-site");
+  CHECK_INT(jint(REQUEST(s, "GET", "/api/v1/memories").json, "total"), 1);
+  CHECK_INT(REQUEST(s, "POST", undo, NULL, textf("Origin: http://localhost:%d", serve_port(s)),
+                    textf("Host: 127.0.0.1:%d", serve_port(s)), "Sec-Fetch-Site: same-origin")
+                .status,
+            200);
+  serve_stop(s);
+}
+
+/* ---- idempotency keys ---- */
+
+static struct reply post_memory(const struct serve *s, const char *text, const char *project, const char *token) {
+  const char *body = textf("{\"text\":\"%s\",\"project\":\"%s\"}", text, project);
+  return REQUEST(s, "POST", "/api/v1/memories", body, "Idempotency-Key: once",
+                 token ? textf("Authorization: Bearer %s", token) : "X-Cairn-Source: test");
+}
+
+TEST(an_idempotency_key_belongs_to_its_caller_project_and_arguments, .seconds = 60) {
+  const char *ann = cstr(jstr(OK("token", "add", "ann"), "token")),
+             *bob = cstr(jstr(OK("token", "add", "bob"), "token"));
+  struct serve *s = serve_start(NULL);
+  struct reply first = post_memory(s, "Parsley grows in pots", "shop", NULL);
+  CHECK_INT(first.status, 201);
+  struct reply again = post_memory(s, "Parsley grows in pots", "shop", NULL);
+  CHECK_INT(again.status, 201);
+  CHECK_INT(jint(again.json, "txn"), jint(first.json, "txn"));
+  CHECK(!jget(again.json, "arguments_hash"));
+  /* The order of the arguments does not matter, their values do. */
+  again = REQUEST(s, "POST", "/api/v1/memories", "{\"project\":\"shop\",\"text\":\"Parsley grows in pots\"}",
+                  "Idempotency-Key: once");
+  CHECK_INT(jint(again.json, "txn"), jint(first.json, "txn"));
+  struct str before = snapshot();
+  PROBLEM(422, "the idempotency key 'once' was used with other arguments; nothing was stored", s, "POST",
+          "/api/v1/memories", "{\"text\":\"The cellar door is locked at ten\",\"project\":\"shop\"}",
+          "Idempotency-Key: once");
+  PROBLEM(422, "use a new key", s, "POST", "/api/v1/memories",
+          "{\"text\":\"Parsley grows in pots\",\"project\":\"shop\",\"tags\":[\"herb\"]}", "Idempotency-Key: once");
+  CHECK_UNCHANGED(before);
+  /* Another project or token has keys of its own. */
+  CHECK_INT(post_memory(s, "Basil stands on the sill", "web", NULL).status, 201);
+  CHECK_INT(post_memory(s, "The cellar door is locked at ten", "shop", ann).status, 201);
+  CHECK_INT(post_memory(s, "Invoices are sent on Monday", "shop", bob).status, 201);
+  CHECK_INT(sql_number("SELECT count(*) FROM memory"), 4);
+  serve_stop(s);
+}
+
+TEST(a_key_whose_memory_was_forgotten_is_refused, .seconds = 60) {
+  struct serve *s = serve_start(NULL);
+  CHECK_INT(post_memory(s, "Parsley grows in pots", "shop", NULL).status, 201);
+  OK("forget", "1", "--reason", "wrong");
+  struct reply r = post_memory(s, "Parsley grows in pots", "shop", NULL);
+  check_problem(&r, 409, "memory 1, written with the idempotency key 'once', was forgotten since");
+  serve_stop(s);
+}
+
+TEST(idempotency_keys_expire, .seconds = 60) {
+  int64_t first = jint(OK("remember", "Parsley grows in pots", "--idempotency-key", "once"), "txn");
+  cli_day(6.9);
+  CHECK_INT(jint(OK("remember", "Parsley grows in pots", "--idempotency-key", "once"), "txn"), first);
+  cli_day(7.1);
+  yyjson_val *r = OK("remember", "The cellar door is locked at ten", "--idempotency-key", "once");
+  CHECK_STR(jstr(r, "action"), "stored");
+  CHECK_INT(jint(OK("remember", "The cellar door is locked at ten", "--idempotency-key", "once"), "txn"),
+            jint(r, "txn"));
+  OK("maintain");
+  CHECK_INT(sql_number("SELECT count(*) FROM idempotency"), 1);
+  cli_day(15);
+  OK("maintain");
+  CHECK_INT(sql_number("SELECT count(*) FROM idempotency"), 0);
+}
+
+/* ---- the project of a request ---- */
+
+TEST(the_header_names_the_project, .seconds = 60) {
+  struct serve *s = serve_start(NULL);
+  struct reply r =
+      REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}", "Cairn-Project: shop");
+  CHECK_STR(jstr(r.json, "project"), "shop");
+  CHECK(!warning(r.json, "no_project"));
+  r = REQUEST(s, "POST", "/api/v1/memories?project=web", "{\"text\":\"Basil stands on the sill\"}",
+              "Cairn-Project: shop");
+  CHECK_STR(jstr(r.json, "project"), "web");
+  r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Invoices are sent on Monday\"}");
+  CHECK_STR(jstr(r.json, "project"), "");
+  CHECK(has(jstr(warning(r.json, "no_project"), "message"), "stored globally"));
+  CHECK(has(jstr(warning(r.json, "no_project"), "fix"), "?project=NAME"));
+  r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The cellar is locked at ten\",\"scope\":\"global\"}");
+  CHECK(!warning(r.json, "no_project"));
+  CHECK_INT(jint(REQUEST(s, "GET", "/api/v1/memories", NULL, "Cairn-Project: shop").json, "total"), 3);
+  PROBLEM(400, "project name", s, "GET", "/api/v1/memories", NULL, "Cairn-Project: a\tb");
+  PROBLEM(400, "UTF-8", s, "GET", "/api/v1/memories", NULL, "Cairn-Project: \xff");
+  /* A correction stays in the project of the old memory. */
+  r = REQUEST(s, "POST", "/api/v1/memories/3/supersede", "{\"text\":\"Invoices go out daily\",\"reason\":\"new rule\"}",
+              "Cairn-Project: shop");
+  CHECK_STR(jstr(r.json, "project"), "");
+  serve_stop(s);
+}

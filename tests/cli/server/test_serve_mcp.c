@@ -1,6 +1,9 @@
 /* test_serve_mcp.c: MCP over HTTP: sessions and their streams, and the modern protocol without sessions. */
+#include <signal.h>
 #include <unistd.h>
 
+#include "base/os/fs.h"
+#include "support/certificate.h"
 #include "support/serve.h"
 
 #define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
@@ -311,4 +314,148 @@ TEST(modern_streams_carry_no_ids) {
   CHECK_INT(messages, 4);
   wire_close(w);
   serve_stop(s);
+}
+
+/* ---- the project ---- */
+
+/* Stores a memory with a modern request and returns the project that it got. */
+static struct str stored_in(const struct serve *s, const char *path, const char *more, const char *text) {
+  struct answer a =
+      serve_do(s, "POST", path, textf("%sMcp-Name: memory_store\r\n%s", modern("tools/call"), more),
+               str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                              "\"memory_store\",\"arguments\":{\"text\":\"%s\"}," META "}}",
+                              text)));
+  test_note("%s: %.*s", path, STR_ARG(a.body));
+  CHECK_INT(a.status, 200);
+  CHECK(!has(a.body, "\"isError\":true"));
+  struct str project = sql_string("SELECT project FROM memory ORDER BY id DESC LIMIT 1");
+  CHECK(has(a.body, "stored globally") == (project.n == 0));
+  return project;
+}
+
+TEST(a_client_names_its_project, .seconds = 60) {
+  struct serve *s = serve_start(NULL);
+  CHECK_STR(stored_in(s, "/mcp?project=shop", "", "Parsley grows in pots"), "shop");
+  CHECK_STR(stored_in(s, "/mcp/default?project=my%20shop", "", "Basil stands on the sill"), "my shop");
+  CHECK_STR(stored_in(s, "/mcp", "Cairn-Project: web\r\n", "Invoices are sent on Monday"), "web");
+  CHECK_STR(stored_in(s, "/mcp?project=shop", "Cairn-Project: web\r\n", "The cellar is locked at ten"), "shop");
+  CHECK_STR(stored_in(s, "/mcp", "", "The printer stands in the hall"), "");
+  CHECK_INT(serve_do(s, "POST", "/mcp?project=%09", modern("ping"), STR("{}")).status, 400);
+  serve_stop(s);
+  s = serve_start(ARGS("--project", "kiosk"));
+  CHECK_STR(stored_in(s, "/mcp", "", "The kettle boils at noon"), "kiosk");
+  CHECK_STR(stored_in(s, "/mcp?project=shop", "", "The ladder is behind the door"), "shop");
+  serve_stop(s);
+}
+
+TEST(a_token_keeps_to_its_project, .seconds = 60) {
+  const char *token = cstr(jstr(OK("token", "add", "one", "--project", "alpha"), "token"));
+  const char *bearer = textf("Authorization: Bearer %s\r\n", token);
+  struct serve *s = serve_start(NULL);
+  CHECK_STR(stored_in(s, "/mcp", bearer, "Parsley grows in pots"), "alpha");
+  CHECK_STR(stored_in(s, "/mcp?project=alpha", bearer, "Basil stands on the sill"), "alpha");
+  struct answer a =
+      serve_do(s, "POST", "/mcp?project=beta", textf("%sMcp-Name: memory_store\r\n%s", modern("tools/call"), bearer),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+                   "\"memory_store\",\"arguments\":{\"text\":\"The kettle boils\"}," META "}}"));
+  CHECK(has(a.body, "works only in project"));
+  CHECK_INT(sql_number("SELECT count(*) FROM memory"), 2);
+  serve_stop(s);
+}
+
+static const char *session_with_roots(const struct serve *s) {
+  struct answer a =
+      serve_do(s, "POST", "/mcp", JSON_HEADERS,
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                   "\"2025-11-25\",\"capabilities\":{\"roots\":{\"listChanged\":true}},\"clientInfo\":{\"name\":"
+                   "\"test\",\"version\":\"1\"}}}"));
+  CHECK_INT(a.status, 200);
+  return textf(JSON_HEADERS "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n",
+               cstr(answer_header(&a, "mcp-session-id")));
+}
+
+static struct str remember_call(const char *text) {
+  return str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+                        "\"memory_store\",\"arguments\":{\"text\":\"%s\"}}}",
+                        text));
+}
+
+/* The server asks for the roots in the stream of the call; answers with the URI, or with an error if it is NULL. */
+static void remember_and_answer(const struct serve *s, const char *headers, const char *text, const char *uri) {
+  struct wire *w = wire_open(s);
+  struct sse e = {0};
+  wire_send(w, request_text("POST", "/mcp", headers, remember_call(text)));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  do
+    CHECK(sse_next(w, 20000, &e));
+  while (str_empty(e.data));
+  yyjson_val *question = parsed(e.data);
+  CHECK_STR(json_str(question, "method"), "roots/list");
+  const char *result = uri ? textf("\"result\":{\"roots\":[{\"uri\":\"%s\"}]}", uri)
+                           : "\"error\":{\"code\":-32601,\"message\":\"no roots\"}";
+  struct answer a =
+      serve_do(s, "POST", "/mcp", headers,
+               str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",%s}", cstr(json_str(question, "id")), result)));
+  CHECK_INT(a.status, 202);
+  CHECK(sse_next(w, 20000, &e));
+  CHECK(jget(parsed(e.data), "result"));
+  wire_close(w);
+}
+
+TEST(the_first_root_of_a_client_names_its_project, .seconds = 60) {
+  struct serve *s = serve_start(NULL);
+  const char *headers = session_with_roots(s), *last = "SELECT project FROM memory ORDER BY id DESC LIMIT 1";
+  remember_and_answer(s, headers, "Parsley grows in pots", "file:///home/ann/my%20shop/");
+  CHECK_STR(sql_string(last), "my shop");
+  /* The answer is kept until the client says that its roots have changed. */
+  struct answer a = serve_do(s, "POST", "/mcp", headers, remember_call("Basil stands on the sill"));
+  CHECK(a.status == 200 && has(a.body, "\"result\""));
+  CHECK_STR(sql_string(last), "my shop");
+  a = serve_do(s, "POST", "/mcp", headers,
+               STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/roots/list_changed\"}"));
+  CHECK_INT(a.status, 202);
+  remember_and_answer(s, headers, "Invoices are sent on Monday", "file:///home/ann/web");
+  CHECK_STR(sql_string(last), "web");
+  /* The URL comes first: nothing is asked. */
+  headers = session_with_roots(s);
+  a = serve_do(s, "POST", "/mcp?project=kiosk", headers, remember_call("The kettle boils at noon"));
+  CHECK(a.status == 200 && has(a.body, "\"result\""));
+  CHECK_STR(sql_string(last), "kiosk");
+  /* A client without an answer has no project. */
+  remember_and_answer(s, headers, "The ladder is behind the door", NULL);
+  CHECK_STR(sql_string(last), "");
+  serve_stop(s);
+}
+
+/* Started in a repository, the server prints an address that names its project. */
+static struct str connect_line(const char *folder, const char *const *more) {
+  const char *argv[16] = {CAIRN_BIN, "serve", "--port", "0"};
+  for (size_t n = 4; more && *more; more++)
+    argv[n++] = *more;
+  struct proc *p = proc_start(.argv = argv, .env = cli_env(), .dir = folder, .timeout_ms = 60000);
+  struct str line, first;
+  CHECK(proc_line(p, 20000 * test_slowness(), &first));
+  CHECK(proc_line(p, 20000 * test_slowness(), &line));
+  struct str copy = str_from(cstr(line));
+  proc_kill(p, SIGTERM);
+  CHECK_INT(proc_wait(p).exit_code, 0);
+  return copy;
+}
+
+TEST(the_printed_address_names_the_project, .seconds = 60) {
+  struct error err;
+  const char *folder = path_join(NULL, "my shop");
+  CHECK_OK(fs_mkdirs(path_join(folder, ".git/objects"), &err), &err);
+  CHECK_OK(fs_mkdirs(path_join(folder, ".git/refs"), &err), &err);
+  file_write(path_join(folder, ".git/HEAD"), STR("ref: refs/heads/main\n"));
+  CHECK(has(connect_line(folder, NULL), "/mcp?project=my%20shop'"));
+  CHECK(has(connect_line(folder, ARGS("--project", "web")), "/mcp?project=web'"));
+  OK("token", "add", "one");
+  struct str line =
+      connect_line(folder, ARGS("--host", "0.0.0.0", "--behind-proxy", "--allow-host", "memory.example.org"));
+  CHECK(has(line, "'https://memory.example.org/mcp?project=my%20shop'"));
+  struct certificate c = certificate_make();
+  line = connect_line(folder, ARGS("--host", "0.0.0.0", "--tls-cert", c.path, "--tls-key", c.key, "--allow-host",
+                                   "memory.example.org"));
+  CHECK(has(line, "'https://memory.example.org:") && has(line, "/mcp?project=my%20shop' --header"));
 }

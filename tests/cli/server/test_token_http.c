@@ -1,4 +1,5 @@
 /* test_token_http.c: limits of a token over HTTP: project, read-only, profile, sessions, revocation, expiry. */
+#include "base/os/fs.h"
 #include "support/serve.h"
 
 #define META                                                                                                           \
@@ -314,5 +315,46 @@ TEST(a_session_belongs_to_a_token_not_to_its_name) {
   CHECK_INT(legacy(s, second, "POST", session, ""), 404);
   CHECK_INT(legacy(s, second, "GET", session, ""), 404);
   CHECK_INT(legacy(s, second, "DELETE", session, ""), 404);
+  serve_stop(s);
+}
+
+/* ---- what is shown ---- */
+
+/* Neither the folders of the machine nor its processes concern a client on the network. */
+TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
+  static const char *const paths[] = {"/api/v1/stats", "/api/v1/health", "/api/v1/sessions?all_projects=true",
+                                      "/api/v1/boot"};
+  static const char *const ops[][2] = {{"/api/v1/ops/transcript-list", "{}"},
+                                       {"/api/v1/ops/transcript-read", "{\"session\":\"talk\"}"},
+                                       {"/api/v1/ops/source-list", "{}"}};
+  const char *t = token("all", NULL), *docs = path_join(NULL, "docs");
+  struct error err;
+  CHECK_OK(fs_mkdirs(docs, &err), &err);
+  file_write(path_join(docs, "a.md"), STR("The lamp turns at night.\n"));
+  OK("source", "add", docs, "--project", "");
+  OK("transcript", "append", "talk", "--role", "user", "--content", "hello", "--project", "");
+  OK("boot", "--register", "--cwd", path_join(NULL, "work"), "--project", "");
+  struct serve *s = serve_start(NULL);
+  for (size_t i = 0; i < ARRAY_LEN(paths) + ARRAY_LEN(ops); i++) {
+    bool get = i < ARRAY_LEN(paths);
+    size_t op = get ? 0 : i - ARRAY_LEN(paths);
+    struct answer a = get ? rest(s, t, "GET", paths[i], NULL) : rest(s, t, "POST", ops[op][0], ops[op][1]);
+    test_note("%s: %.*s", get ? paths[i] : ops[op][0], STR_ARG(a.body));
+    CHECK_INT(a.status, 200);
+    CHECK(!has(a.body, test_dir()));
+  }
+  CHECK(has(rest(s, t, "GET", "/api/v1/sessions?all_projects=true", NULL).body, "\"cwd\":\"work\""));
+  CHECK(on_postgres() || has(rest(s, NULL, "GET", "/api/v1/stats", NULL).body, test_dir())); /* the local user */
+  serve_stop(s);
+}
+
+TEST(only_the_local_user_sees_the_process, .seconds = 60) {
+  token("all", NULL);
+  struct serve *s = serve_start(NULL);
+  CHECK(has(serve_get(s, "/healthz").body, "\"pid\":"));
+  CHECK_STR(serve_do(s, "GET", "/healthz", "X-Forwarded-For: 192.0.2.1\r\n", STR_NONE).body, "{\"status\":\"ok\"}");
+  serve_stop(s);
+  s = serve_start(ARGS("--require-token"));
+  CHECK_STR(serve_get(s, "/healthz").body, "{\"status\":\"ok\"}");
   serve_stop(s);
 }

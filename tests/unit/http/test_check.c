@@ -49,10 +49,17 @@ TEST(other_hosts_are_refused) {
 }
 
 TEST(origins) {
-  CHECK(check_origin(STR("http://localhost"), &here));
-  CHECK(check_origin(STR("http://localhost:3000"), &here));
-  CHECK(check_origin(STR("https://127.0.0.1:7733"), &here));
-  CHECK(check_origin(STR("http://[::1]:7733"), &here));
+  CHECK(check_origin(STR("http://localhost"), STR("localhost"), &here));
+  CHECK(check_origin(STR("http://localhost"), STR("localhost:80"), &here));
+  CHECK(check_origin(STR("https://127.0.0.1:443"), STR("127.0.0.1"), &here));
+  CHECK(check_origin(STR("https://127.0.0.1:7733"), STR("127.0.0.1:7733"), &here));
+  CHECK(check_origin(STR("http://[::1]:7733"), STR("[::1]:7733"), &here));
+  CHECK(check_origin(STR("http://localhost:7733"), STR("127.0.0.1:7733"), &here));
+  /* another program of this machine */
+  CHECK(!check_origin(STR("http://localhost:3000"), STR("localhost:7733"), &here));
+  CHECK(!check_origin(STR("http://localhost"), STR("localhost:7733"), &here));
+  CHECK(!check_origin(STR("http://[::1]:80"), STR("[::1]:7733"), &here));
+  CHECK(!check_origin(STR("http://localhost:3000"), STR(""), &here));
   static const char *const foreign[] = {"null",
                                         "",
                                         "http://",
@@ -68,8 +75,13 @@ TEST(origins) {
                                         "chrome-extension://abcdef"};
   for (size_t i = 0; i < ARRAY_LEN(foreign); i++) {
     test_note("%s", foreign[i]);
-    CHECK(!check_origin(str_from(foreign[i]), &here));
+    CHECK(!check_origin(str_from(foreign[i]), STR("localhost"), &here));
   }
+}
+
+TEST(only_requests_of_our_own_pages_pass) {
+  CHECK(check_fetch_site(STR_NONE) && check_fetch_site(STR("same-origin")) && check_fetch_site(STR("none")));
+  CHECK(!check_fetch_site(STR("cross-site")) && !check_fetch_site(STR("same-site")) && !check_fetch_site(STR("")));
 }
 
 TEST(allowed_names_pass_for_remote_clients) {
@@ -80,8 +92,10 @@ TEST(allowed_names_pass_for_remote_clients) {
     CHECK(check_host(str_from(hosts[i]), &elsewhere));
     CHECK(!check_host(str_from(hosts[i]), &here));
   }
-  CHECK(check_origin(STR("https://memory.example.org"), &elsewhere));
-  CHECK(!check_origin(STR("https://memory.example.org.evil"), &elsewhere));
+  CHECK(check_origin(STR("https://memory.example.org"), STR("memory.example.org"), &elsewhere));
+  /* A proxy may drop the port, or send another name of ours. */
+  CHECK(check_origin(STR("https://memory.example.org:8443"), STR("192.0.2.7"), &elsewhere));
+  CHECK(!check_origin(STR("https://memory.example.org.evil"), STR("memory.example.org"), &elsewhere));
   CHECK(!check_host(STR("2001:db8::7"), &elsewhere));
 }
 
@@ -89,7 +103,7 @@ TEST(allowed_names_pass_for_remote_clients) {
 TEST(loopback_names_pass_only_locally) {
   CHECK(!check_host(STR("localhost"), &elsewhere));
   CHECK(!check_host(STR("127.0.0.1:7733"), &elsewhere));
-  CHECK(!check_origin(STR("http://localhost:7733"), &elsewhere));
+  CHECK(!check_origin(STR("http://localhost:7733"), STR("localhost:7733"), &elsewhere));
   struct check_names both = {.hosts = &some, .local = true};
   CHECK(check_host(STR("localhost"), &both));
   CHECK(check_host(STR("memory.example.org"), &both));

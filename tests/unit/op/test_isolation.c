@@ -366,8 +366,9 @@ TEST(the_same_name_in_two_teams_is_two_objects) {
     run(&victim, calls[i][0], calls[i][1]);
     run(&attacker, calls[i][0], calls[i][1]);
   }
-  yyjson_val *mine = run(&victim, "remember", "{\"text\":\"Anything\",\"idempotency_key\":\"call-1\"}");
-  yyjson_val *other = run(&attacker, "remember", "{\"text\":\"Anything\",\"idempotency_key\":\"call-1\"}");
+  static const char again[] = "{\"text\":\"The otter pump runs at four bar\",\"key\":\"otter-pump\","
+                              "\"tags\":[\"otter\"],\"idempotency_key\":\"call-1\"}";
+  yyjson_val *mine = run(&victim, "remember", again), *other = run(&attacker, "remember", again);
   CHECK(json_int(mine, "id", 0) != json_int(other, "id", 0));
   CHECK(!str_eq(json_str(mine, "uid"), json_str(other, "uid")));
   run(&attacker, "vault set", "{\"key\":\"otter:last\",\"value\":\"changed\"}");
