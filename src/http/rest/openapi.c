@@ -41,9 +41,11 @@ static const char fixed_parameters[] =
     "\"IfMatch\":{\"name\":\"If-Match\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
     "\"description\":\"The memory's ETag: 412 without effect if it has changed since\"},"
     "\"IdempotencyKey\":{\"name\":\"Idempotency-Key\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
-    "\"description\":\"A repeated call with this key returns the first result\"},"
+    "\"description\":\"The same call with this key returns the first result for 7 days; 422 with other arguments\"},"
     "\"Source\":{\"name\":\"X-Cairn-Source\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
     "\"description\":\"Name of the writer (default: rest)\"},"
+    "\"Project\":{\"name\":\"Cairn-Project\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
+    "\"description\":\"The project, unless an argument names one\"},"
     "\"Session\":{\"name\":\"Cairn-Session\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
     "\"description\":\"Session id from boot\"}}";
 
@@ -166,6 +168,7 @@ static void put_parameters(const struct writer *w, yyjson_mut_val *operation, co
   if (rest_param(r, STR("idempotency_key")))
     yyjson_mut_arr_append(list, ref(w, "parameters", "IdempotencyKey"));
   if (op_of(r)) {
+    yyjson_mut_arr_append(list, ref(w, "parameters", "Project"));
     yyjson_mut_arr_append(list, ref(w, "parameters", "Source"));
     yyjson_mut_arr_append(list, ref(w, "parameters", "Session"));
   }

@@ -17,6 +17,6 @@ bool uri_split(struct str target, struct uri *ret_uri);
  */
 bool uri_decode(struct arena *a, struct str s, bool plus, struct str *ret_text);
 /* Appends the text percent-encoded: all but letters, digits and -._~ */
-void uri_encode(struct buf *b, struct str text);
+void uri_encode(struct buf *b, struct str s);
 /* Decodes name=value pairs; false if one is malformed or there are too many. */
 bool uri_queries(struct arena *a, struct str query, const struct http_pair **ret_pairs, size_t *ret_count);
