@@ -22,7 +22,8 @@ struct txn call_author(const struct op_call *call) {
                       .source = call->caller.source,
                       .session = call->caller.session,
                       .op = call->op->name,
-                      .now = call->now};
+                      .now = call->now,
+                      .foreign = call->caller.foreign};
 }
 
 /* Checks hooks.expect: the memory has not changed since the caller read it. */

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "base/id.h"
+#include "core/memory/types.h"
 #include "core/text/terms.h"
 #include "core/text/text.h"
+#include "store/memories/lifecycle.h"
 #include "store/memories/links.h"
 #include "store/search/lexical.h"
 #include "store/store_internal.h"
@@ -117,6 +119,13 @@ static enum status full_record(struct txn *txn, struct arena *a, const struct me
   return STATUS_OK;
 }
 
+/* Memories of agents age (lifecycle.h), except those stored through the tools of another system. */
+static bool ages(const struct txn *txn, const struct memory *m) {
+  const struct mem_type *t = type_find(m->type);
+  return !txn->foreign && (str_is(m->trust, "agent") || str_is(m->trust, "tool")) && t &&
+         (t->decay == DECAY_FADE || t->archives);
+}
+
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
   struct chunks parts = {0};
@@ -148,8 +157,9 @@ enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory 
                     .uid = m->uid,
                     .project = m->project,
                     .after = json_write(a, after, false),
-                    .detail = arena_printf(a, "{\"type\":\"%.*s\",\"path\":\"cairn://memory/%.*s\",\"delta\":%zu}",
-                                           STR_ARG(m->type), STR_ARG(m->uid), m->body.n)};
+                    .detail = arena_printf(a, "{\"type\":\"%.*s\",\"path\":\"cairn://memory/%.*s\",\"delta\":%zu%s}",
+                                           STR_ARG(m->type), STR_ARG(m->uid), m->body.n,
+                                           ages(txn, m) ? "," EVENT_AGES : "")};
   return event_add(txn, &e, err);
 }
 
