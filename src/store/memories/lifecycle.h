@@ -6,8 +6,8 @@
 
 struct vec_model; /* vectors.h */
 
-/* Only memories that an agent stored with Cairn's own tools fade or are archived by themselves. Their memory:write event
- * has this member. Those of people, imports, other systems' tools, and earlier versions do not have it. */
+/* Only memories that an agent stored with Cairn's own tools fade or are archived by themselves. Their memory:write
+ * event has this member. Those of people, imports, other systems' tools, and earlier versions do not have it. */
 #define EVENT_AGES "\"ages\":true"
 
 enum lifecycle_step { LIFE_EXPIRE, LIFE_FADE, LIFE_ARCHIVE, LIFE_STALE };

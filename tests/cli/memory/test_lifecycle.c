@@ -47,7 +47,8 @@ TEST(other_facts_rules_and_tasks_do_not_fade) {
 }
 
 TEST(pinned_and_boot_memories_do_not_fade) {
-  int64_t pinned = STORE_AS_AGENT("Parsley grows in pots"), boot = STORE_AS_AGENT("--delivery", "boot", "The cellar floods in March");
+  int64_t pinned = STORE_AS_AGENT("Parsley grows in pots"),
+          boot = STORE_AS_AGENT("--delivery", "boot", "The cellar floods in March");
   OK("pin", num(pinned));
   check_nothing_done(maintain_at(60));
   CHECK_STR(memory_state(pinned), "active");
@@ -279,7 +280,8 @@ TEST(writes_run_maintenance_once_a_day) {
 /* Two memories that match a query equally; the lower id wins a tie. */
 static void store_pair(int64_t *ret_first, int64_t *ret_second) {
   *ret_first = STORE_AS_AGENT("--type", "note", "Pears ripen in the western orchard");
-  *ret_second = STORE_AS_AGENT("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
+  *ret_second =
+      STORE_AS_AGENT("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
 }
 
 static void check_order(const char *query, int64_t first, int64_t second) {

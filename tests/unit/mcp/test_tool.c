@@ -203,8 +203,7 @@ TEST(only_memories_of_cairns_own_tools_fade) {
   store_with("default", "memory_store", "{\"text\":\"The sails are white\",\"type\":\"fact\"}");
   store_with("full", "memory_remember", "{\"text\":\"Anchors weigh a ton\",\"type\":\"meeting\"}");
   store_with("mememory", "remember", "{\"content\":\"Lamps burn whale oil\",\"type\":\"fact\"}");
-  store_with("openhive", "memory_save",
-             "{\"key\":\"ropes\",\"content\":\"Ropes are hemp\",\"type\":\"context\"}");
+  store_with("openhive", "memory_save", "{\"key\":\"ropes\",\"content\":\"Ropes are hemp\",\"type\":\"context\"}");
   store_with("openhive", "memory_save",
              "{\"key\":\"storm\",\"content\":\"A storm broke the mast\",\"type\":\"historical\"}");
   store_with("openbrain", "remember", "{\"content\":\"Barrels hold fresh water\",\"source\":\"test\"}");
