@@ -217,6 +217,14 @@ int64_t cli_store(const char *file, int line, const char *const *args) {
   return jint(r, "id");
 }
 
+int64_t cli_store_as_agent(const char *file, int line, const char *const *args) {
+  (void)CAIRN("agent", "add", "bot", "--role", "admin"); /* fails if an earlier call has added it */
+  cli_set("CAIRN_AGENT=bot");
+  int64_t id = cli_store(file, line, args);
+  cli_set("CAIRN_AGENT");
+  return id;
+}
+
 const char *num(int64_t id) { return textf("%lld", (long long)id); }
 
 struct str memory_state(int64_t id) {

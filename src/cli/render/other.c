@@ -92,7 +92,8 @@ static void add_lines(struct page *page, yyjson_val *r, const char *list, const 
   size_t i, n;
   yyjson_val *v;
   yyjson_arr_foreach(yyjson_obj_get(r, list), i, n, v) {
-    buf_addf(&page->b, "%-9s ", what);
+    struct str state = json_str(v, "state");
+    buf_addf(&page->b, "%-9.*s ", STR_ARG(state.p ? state : str_from(what)));
     if (yyjson_obj_get(v, "line"))
       buf_addf(&page->b, "line %lld: ", (long long)json_int(v, "line", 0));
     struct str text = json_str(v, "headline");

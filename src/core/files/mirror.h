@@ -48,7 +48,7 @@ enum mirror_fate {
   MIRROR_EDIT,  /* store a new text or section for memory `id` */
   MIRROR_HOLD,  /* keep the bullet and its note: it could not be stored and has not changed since */
   MIRROR_CLASH, /* conflict: the store has replaced its memory by memory `id`; keep it and add a note */
-  MIRROR_DROP,  /* remove: its memory is inactive, or the page shows it twice */
+  MIRROR_DROP,  /* remove: its memory `id` is inactive, or (id 0) the page shows it twice */
 };
 
 struct mirror_block {

@@ -127,7 +127,7 @@ static void compare_anchored(const struct comparison *c, struct mirror_block *b,
   if (!k->active && k->head)
     compare_superseded(c, b, k);
   else if (!k->active && was_shown(c, k) && !is_changed(c, b, k->text))
-    settle(b, MIRROR_DROP, 0);
+    settle(b, MIRROR_DROP, k->id);
   else if (!k->active)
     settle_new(c, b);
   else if (!is_changed(c, b, k->text) && !is_moved(b, k->section))

@@ -271,7 +271,16 @@ static bool is_emphasis(struct str s, size_t i, size_t n) {
   return before || after;
 }
 
+/* Patterns of file names keep their stars: ".env*", "*.c", "src/" with two stars. */
+static bool is_glob(struct str s, size_t i, size_t n) {
+  char before = i > 0 ? s.p[i - 1] : ' ', after = i + n < s.n ? s.p[i + n] : ' ';
+  bool suffix = !ascii_space(before) && !ascii_alnum(after) && (unsigned char)after < 0x80;
+  bool extension = after == '.' && i + n + 1 < s.n && ascii_alnum(s.p[i + n + 1]);
+  return before == '/' || after == '/' || (n == 1 && (suffix || extension));
+}
+
 static void add_inline(struct buf *out, struct str s) {
+  size_t open = 0; /* stars that began the emphasis */
   for (size_t i = 0; i < s.n;) {
     char c = s.p[i];
     struct str text;
@@ -283,8 +292,14 @@ static void add_inline(struct buf *out, struct str s) {
       i = end;
     } else if (c == '`' || (c == '~' && run_length(s, i, '~') >= 2)) {
       i += run_length(s, i, c);
-    } else if (c == '*' && is_emphasis(s, i, run_length(s, i, '*'))) {
-      i += run_length(s, i, '*');
+    } else if (c == '*') {
+      size_t n = run_length(s, i, '*');
+      bool mark = is_emphasis(s, i, n) && (open == n || !is_glob(s, i, n));
+      if (!mark)
+        buf_add(out, str_slice(s, i, i + n));
+      else
+        open = open == n ? 0 : n;
+      i += n;
     } else {
       buf_addc(out, c);
       i++;

@@ -144,6 +144,7 @@ const struct profile profile_anthropic = {
     .name = "anthropic",
     .title = "Cairn as Anthropic's memory tool",
     .tools = tools,
+    .foreign = true,
     .budget = -1, /* no limit; the operation truncates a view at 16,000 characters, as the tool's clients expect */
     .error = say_error,
 };

@@ -202,6 +202,7 @@ const struct profile profile_graph = {
     .title = "Cairn with the tools of the official memory server",
     .tools = tools,
     .resources = resources,
+    .foreign = true,
     .budget = -1,
     .error = format_error,
 };

@@ -550,6 +550,7 @@ const struct profile profile_mememory = {
         "as they come up, one idea each. When a memory is reported to contradict others, ask the user.",
     .tools = tools,
     .resources = resources,
+    .foreign = true,
     .budget = -1,
     .error = format_error,
 };

@@ -289,6 +289,7 @@ const struct profile profile_openhive = {
         "change an entry, save its key again with supersede_reason. Counters, progress and caches belong in "
         "the vault, not in memory; so do secrets, with is_secret. Refer to a secret by its handle, vault:KEY.",
     .tools = tools,
+    .foreign = true,
     .budget = -1,
     .error = format_error,
 };

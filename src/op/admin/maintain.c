@@ -59,6 +59,14 @@ static enum status cutoff(struct op_call *call, enum lifecycle_step step, int64_
   return STATUS_OK;
 }
 
+static enum status is_step_off(struct op_call *call, enum lifecycle_step step, bool *ret_off) {
+  struct setting_value v = {.value = STR("on")};
+  if (step == LIFE_FADE)
+    TRY(setting_get(call->engine->store, call->caller.team, SET_FACT_FADE, call->arena, &v, call->err));
+  *ret_off = str_is(v.value, "off");
+  return STATUS_OK;
+}
+
 static struct memory retired(const struct memory *m, const struct step *step, const struct txn *txn) {
   struct memory now = *m;
   if (!step->state) {
@@ -73,9 +81,15 @@ static struct memory retired(const struct memory *m, const struct step *step, co
 static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, yyjson_mut_val *ids,
                             int64_t *ret_count) {
   int64_t count = 0;
-  struct due_query which = {.team = txn->team, .step = step->step, .limit = STEP_ROWS};
+  struct due_query which = {
+      .team = txn->team, .step = step->step, .limit = STEP_ROWS, .asked = yyjson_obj_get(call->args, "only")};
   struct arena *a = arena_child(call->arena);
-  bool more = true;
+  bool more = true, off = false;
+  TRY(is_step_off(call, step->step, &off));
+  if (off) {
+    *ret_count = 0;
+    return STATUS_OK;
+  }
   TRY(cutoff(call, step->step, &which.before));
   while (more) {
     struct memories due = {0};

@@ -55,7 +55,21 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
     p.note = arena_printf(a, "Session %.*s: pass it with each call.", STR_ARG(handle));
   size_t tokens;
   call->result = boot_fit_budget(a, call->doc, call->result, &p, &tokens);
+  for (size_t g = 0; g < BOOT_GROUPS; g++)
+    for (size_t i = 0; !b->groups[g].member && i < b->groups[g].shown; i++)
+      list_push(a, &b->delivered, b->groups[g].v[i].id);
   return STATUS_OK;
+}
+
+/* What was delivered counts as used. */
+static void count_delivered(struct boot *b) {
+  struct op_call *call = b->call;
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc), *ids = json_put_arr(doc, detail, "results");
+  for (size_t i = 0; i < b->delivered.n; i++)
+    yyjson_mut_arr_add_sint(doc, ids, b->delivered.v[i]);
+  struct txn who = call_author(call);
+  reads_queue(call->engine->store, &who, STR_NONE, 0, STR_NONE, json_write(call->arena, detail, false));
 }
 
 enum status op_boot(struct op_call *call) {
@@ -70,7 +84,9 @@ enum status op_boot(struct op_call *call) {
   session_boot(call, &b.booted);
   TRY(boot_select(&b));
   put_head(&b, format, call->result);
-  if (str_is(format, "full"))
-    return boot_as_full(&b);
-  return str_is(format, "blocks") ? boot_as_blocks(&b) : boot_as_brief(&b, budget);
+  TRY(str_is(format, "full")     ? boot_as_full(&b)
+      : str_is(format, "blocks") ? boot_as_blocks(&b)
+                                 : boot_as_brief(&b, budget));
+  count_delivered(&b);
+  return STATUS_OK;
 }

@@ -26,6 +26,7 @@ struct boot {
   struct booted booted;
   struct str degraded; /* which parts of memory retrieval failed; absent if none */
   struct boot_group groups[BOOT_GROUPS];
+  LIST(int64_t) delivered; /* ids of the memories in the result */
 };
 
 /* Fills the groups, each up to its cap. */

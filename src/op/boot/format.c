@@ -22,6 +22,7 @@ static void put_items(struct boot *b, const char *name, const struct memories *l
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, items);
     json_put_int(doc, v, "id", list->v[i].id);
     json_put(doc, v, "headline", list->v[i].headline);
+    list_push(b->call->arena, &b->delivered, list->v[i].id);
   }
 }
 

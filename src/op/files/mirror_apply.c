@@ -151,6 +151,28 @@ static enum status forget(struct applying *p, int64_t id) {
   return STATUS_OK;
 }
 
+/* Names a bullet that leaves the page because its memory is no longer active, with the reason. */
+static enum status report_gone(struct applying *p, const struct mirror_block *b) {
+  struct op_call *call = p->call;
+  struct memory m;
+  bool found;
+  size_t i, n;
+  yyjson_mut_val *named;
+  TRY(memory_by_id(call->engine->store, call->caller.team, b->id, call->arena, &m, &found, call->err));
+  yyjson_mut_arr_foreach(p->report->removed, i, n, named) {
+    found &= yyjson_mut_get_sint(yyjson_mut_obj_get(named, "id")) != b->id; /* in an earlier round */
+  }
+  if (!found)
+    return STATUS_OK;
+  show_expired(call, &m);
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, p->report->removed);
+  json_put_int(call->doc, v, "id", m.id);
+  json_put(call->doc, v, "headline", m.headline);
+  json_put(call->doc, v, "state", str_is(m.state, "active") && m.status.p ? m.status : m.state);
+  put_untrusted(call, v, &m);
+  return STATUS_OK;
+}
+
 /* The write was a duplicate. If the page shows the existing memory with the same text, the line stands for it;
  * otherwise the line stays, with a note. */
 static enum status report_duplicate(struct applying *p, struct edit *e) {
@@ -245,6 +267,8 @@ enum status mirror_apply(struct op_call *call, struct mirror_page *page, const s
       report_conflict(&p, b);
     else if (b->fate == MIRROR_ADD || b->fate == MIRROR_EDIT)
       TRY(prepare(&p, b));
+    else if (b->fate == MIRROR_DROP && b->id)
+      TRY(report_gone(&p, b));
     changes |= is_ticked(b);
     if (cancelled(call))
       return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");

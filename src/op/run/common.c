@@ -25,7 +25,8 @@ struct txn call_author(const struct op_call *call) {
                       .source = call->caller.source,
                       .session = call->caller.session,
                       .op = call->op->name,
-                      .now = call->now};
+                      .now = call->now,
+                      .foreign = call->caller.foreign};
 }
 
 void call_set_author(const struct op_call *call, struct memory *m) {

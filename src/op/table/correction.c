@@ -159,10 +159,12 @@ const struct op correction_ops[] = {
    .run = op_forget},
   {.name = "purge", .group = "Correction", .summary = "Delete memories permanently",
    .help = "Removes text, full-text index entries, vectors and snapshots in the event log. A tombstone remains and blocks "
-   "re-import. Existing backups still contain the text; the receipt lists those next to the store.",
+   "re-import. Existing backups still contain the text; the receipt lists those next to the store. A memory that the "
+   "purged one had superseded becomes active again (restored).",
    .example = "cairn purge 12 --confirm",
    .params = purge_params, .flags = OP_WRITE | OP_DESTRUCTIVE,
-   .result = "receipt:(purged:[(id:int uid)] at:time by rows:{int} log_emptied:bool remains? backups:[text]) " CHANGED,
+   .result = "receipt:(purged:[(id:int uid)] at:time by rows:{int} log_emptied:bool remains? backups:[text]) "
+   "restored?:[int] " CHANGED,
    .routes = ROUTES(
      ROUTE("POST", "/memories/{id}/purge", .to = "ids", .flags = ROUTE_GUARDED),
      ROUTE("POST", "/purge")),

@@ -202,7 +202,7 @@ const struct op store_ops[] = {
    .local = "reads and writes a file on the server",
    .result = "file project written:bool created:bool dry_run:bool shown:int left_out:int hidden:int "
    "added:[(line:int id:int headline supersedes?:int)] changed:[(line:int id:int headline supersedes?:int)] "
-   "removed:[(id:int headline)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
+   "removed:[(id:int headline state?)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
    "conflicts:[(line:int id:int text stored)] txn?:int",
    .run = op_sync},
   {.name = "page", .group = "Store", .summary = "Show MEMORY.md as an agent reads it",

@@ -1,6 +1,6 @@
 /* correct.c: supersede, unsupersede, history, annotate, rate, pin, promote, link. */
 #include "op/handlers.h"
-#include "op/write/write.h"
+#include "op/write/replace.h"
 
 /* ---- supersede ---- */
 
@@ -25,20 +25,6 @@ static enum status refuse_not_superseded(struct op_call *call, const struct memo
   error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s, not superseded", (long long)m->id, STR_ARG(m->state));
   return error_fix(call->err, "name the older memory of the pair; 'cairn history %lld' shows the chain",
                    (long long)m->id);
-}
-
-/* Restores the weight and severity from before it was superseded; the link has them. */
-static enum status restore_old(struct op_call *call, struct txn *txn, const struct memory *old, const struct link *l) {
-  struct memory now = *old;
-  yyjson_val *prior = NULL;
-  if (l->prior.p)
-    TRY(json_read(call->arena, l->prior, &prior, call->err));
-  memory_activate(&now);
-  now.weight = json_num(prior, "weight", 1.0);
-  struct str severity = json_str(prior, "severity");
-  if (old->severity.p)
-    now.severity = severity.p ? severity : STR("pattern");
-  return memory_change(txn, call->arena, old, &now, "memory:unsupersede", call->err);
 }
 
 static enum status retire_corrector(struct op_call *call, struct txn *txn, const struct memory *corrector) {
@@ -74,7 +60,7 @@ enum status op_unsupersede(struct op_call *call) {
   if (!keep && !str_is(corrector.state, "forgotten"))
     TRY(retire_corrector(call, &txn, &corrector));
   TRY(link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err));
-  TRY(restore_old(call, &txn, &old, &l));
+  TRY(replace_restore(call, &txn, &old, &l));
   json_put_int(call->doc, call->result, "id", old.id);
   json_put(call->doc, call->result, "state", STR("active"));
   if (!keep)

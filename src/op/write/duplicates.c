@@ -186,6 +186,19 @@ static enum status refuse_rule(struct op_call *call, const struct write *w, cons
       (long long)o->id, STR_ARG(text), (long long)o->id);
 }
 
+/* A correction must not store what another memory says already. */
+static enum status refuse_copy(struct op_call *call, const struct similar *o, const struct memory *old) {
+  error_set(call->err, STATUS_DUPLICATE, "memory %lld says the same (similarity %.2f): %.*s%s", (long long)o->id,
+            o->similarity, STR_ARG(o->headline), untrusted_suffix(o));
+  error_step(call->err, "duplicate");
+  call->err->about = o->id;
+  call->err->similarity = o->similarity;
+  return error_fix(call->err,
+                   "retire the old one: cairn forget %lld --reason WHY; if both hold, repeat the call with "
+                   "--distinct-from %lld",
+                   (long long)old->id, (long long)o->id);
+}
+
 static void skip_duplicate(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
   assert(o->id == m->id);
   w->action = WRITE_SKIPPED;
@@ -228,6 +241,8 @@ enum status duplicates_decide(struct op_call *call, struct write *w, struct repl
   assert(at < q.list.n && q.memories.n == q.list.n);
   const struct similar *o = &q.list.v[at];
   const struct memory *m = &q.memories.v[at];
+  if (rep->old.id && verdict == VERDICT_SKIP && !w->keep_both && !w->soft && memory_is_trusted(m))
+    return refuse_copy(call, o, &rep->old);
   if (rep->old.id || (w->keep_both && verdict != VERDICT_SKIP)) /* a correction only gets a warning */
     verdict = VERDICT_STORE;
   if (verdict == VERDICT_REFUSE && !memory_is_trusted(m)) /* an untrusted rule blocks no write */

@@ -289,6 +289,21 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
   return load_and_put_place(call, obj, m);
 }
 
+/* Counts of memories that the list leaves out because they are faded or archived, on the first page. */
+static enum status put_retired(struct op_call *call, const struct scope *scope, struct filter f) {
+  static const char *const states[] = {"faded", "archived"};
+  if (f.states || f.offset || f.after.id)
+    return STATUS_OK;
+  for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+    int64_t n = 0;
+    f.states = arena_printf(call->arena, "'%s'", states[i]).p;
+    TRY(memory_count(call->engine->store, scope, &f, call->arena, &n, call->err));
+    if (n)
+      json_put_int(call->doc, call->result, states[i], n);
+  }
+  return STATUS_OK;
+}
+
 enum status op_list(struct op_call *call) {
   struct filter f;
   struct scope scope = call_scope(call);
@@ -314,7 +329,7 @@ enum status op_list(struct op_call *call) {
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
   json_put_int(call->doc, call->result, "total", total);
   json_put_int(call->doc, call->result, "offset", f.offset);
-  return STATUS_OK;
+  return put_retired(call, &scope, f);
 }
 
 /* ---- completion of ids ---- */

@@ -1,6 +1,7 @@
 /* remove.c: forget, purge, prune. */
 #include "op/handlers.h"
 #include "op/run/common.h"
+#include "op/write/replace.h"
 #include "store/memories/lifecycle.h"
 #include "store/search/lexical.h"
 
@@ -110,9 +111,68 @@ static void put_receipt(struct op_call *call, const struct memories *list, const
   json_put_strs(doc, receipt, "backups", &backups);
 }
 
+/* A memory that lost its correction to a purge. */
+struct orphan {
+  struct link link;
+  int64_t successor; /* of the purged memory; 0: it was the current version */
+  struct str reason; /* of that successor */
+};
+struct orphans {
+  struct orphan *v;
+  size_t n, cap;
+};
+
+/* If the purged memory was forgotten or has expired, so has what it said: its predecessors stay superseded. */
+static enum status find_orphans(struct op_call *call, const struct memory *m, struct orphans *list) {
+  struct store *st = call->engine->store;
+  struct links links = {0};
+  struct link next;
+  if (str_is(m->state, "forgotten") || str_is(m->state, "expired"))
+    return STATUS_OK;
+  TRY(links_of(st, m->team, m->id, call->arena, &links, call->err));
+  TRY(link_successor(st, m->team, m->id, call->arena, &next, call->err));
+  for (size_t i = 0; i < links.n; i++)
+    if (links.v[i].src == m->id && str_is(links.v[i].rel, "supersedes"))
+      list_push(call->arena, list, (struct orphan){links.v[i], next.src, next.reason});
+  return STATUS_OK;
+}
+
+/* Restores the predecessor of a purged current version, and links that of an earlier version to the next one. */
+static enum status adopt_orphan(struct op_call *call, struct txn *txn, const struct orphan *o, bool *ret_restored) {
+  struct memory old, next;
+  bool found, has_next = false;
+  *ret_restored = false;
+  TRY(memory_by_id(txn->store, txn->team, o->link.dst, call->arena, &old, &found, call->err));
+  if (!found || !str_is(old.state, "superseded"))
+    return STATUS_OK;
+  if (o->successor)
+    TRY(memory_by_id(txn->store, txn->team, o->successor, call->arena, &next, &has_next, call->err));
+  if (has_next) {
+    struct link l = {.src = next.id, .rel = o->link.rel, .dst = old.id, .reason = o->reason, .prior = o->link.prior};
+    return link_add(txn, call->arena, &l, call->err);
+  }
+  enum status s = replace_restore(call, txn, &old, &o->link);
+  *ret_restored = s == STATUS_OK;
+  return s == STATUS_CONFLICT ? STATUS_OK : s; /* its key or skill name is taken: it stays superseded */
+}
+
+static enum status adopt_orphans(struct op_call *call, struct txn *txn, const struct orphans *list) {
+  yyjson_mut_val *restored = NULL;
+  for (size_t i = 0; i < list->n; i++) {
+    bool now;
+    TRY(adopt_orphan(call, txn, &list->v[i], &now));
+    if (now && !restored)
+      restored = json_put_arr(call->doc, call->result, "restored");
+    if (now)
+      yyjson_mut_arr_add_sint(call->doc, restored, list->v[i].link.dst);
+  }
+  return STATUS_OK;
+}
+
 enum status op_purge(struct op_call *call) {
   struct memories list = {0};
   struct purge_counts sum = {0};
+  struct orphans orphans = {0};
   struct txn txn;
   bool emptied = false;
   /* Queued read events may hold the text: write them before the purge, not after it. */
@@ -123,6 +183,7 @@ enum status op_purge(struct op_call *call) {
     return require_confirm(call, &list);
   for (size_t i = 0; i < list.n; i++) {
     struct purge_counts c = {0};
+    TRY(find_orphans(call, &list.v[i], &orphans));
     TRY(memory_purge(&txn, call->arena, &list.v[i], &c, call->err));
     sum.chunks += c.chunks;
     sum.labels += c.labels;
@@ -130,6 +191,7 @@ enum status op_purge(struct op_call *call) {
     sum.links += c.links;
     sum.events += c.events;
   }
+  TRY(adopt_orphans(call, &txn, &orphans));
   /* Terms of deleted rows stay in the full-text index until it is merged, and in the log until a checkpoint. */
   TRY(lexical_optimize(call->engine->store, call->err));
   TRY(call_commit(call, &txn));

@@ -267,3 +267,16 @@ enum status replace_link(struct op_call *call, struct txn *txn, struct write *w,
     return move_links(call, txn, w, rep);
   return STATUS_OK;
 }
+
+enum status replace_restore(struct op_call *call, struct txn *txn, const struct memory *old, const struct link *l) {
+  struct memory now = *old;
+  yyjson_val *prior = NULL;
+  if (l->prior.p)
+    TRY(json_read(call->arena, l->prior, &prior, call->err));
+  memory_activate(&now);
+  now.weight = json_num(prior, "weight", 1.0);
+  struct str severity = json_str(prior, "severity");
+  if (old->severity.p)
+    now.severity = severity.p ? severity : STR("pattern");
+  return memory_change(txn, call->arena, old, &now, "memory:unsupersede", call->err);
+}

@@ -28,3 +28,6 @@ NODISCARD enum status replace_retire(struct op_call *call, struct txn *txn, stru
 /* After the new memory is stored: links it to the old one. */
 NODISCARD enum status replace_link(struct op_call *call, struct txn *txn, struct write *w,
                                    const struct replacement *rep);
+/* Reverts a replacement: makes `old` active, with the weight and severity from before, which the link has. */
+NODISCARD enum status replace_restore(struct op_call *call, struct txn *txn, const struct memory *old,
+                                      const struct link *l);

@@ -24,6 +24,13 @@ static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) 
 static bool fades(const struct mem_type *t) { return t->decay == DECAY_FADE; }
 static bool archives(const struct mem_type *t) { return t->archives; }
 
+static void where_ages(struct sql *q, bool asked) {
+  sql_add(q, " AND m.delivery = 'on_demand' AND m.trust IN ('agent', 'tool')");
+  if (!asked)
+    sql_add(q, " AND EXISTS (SELECT 1 FROM event e WHERE e.team = m.team AND e.memory_id = m.id AND e.change = 'insert'"
+               " AND e.detail LIKE '%" EVENT_AGES "%')");
+}
+
 enum status lifecycle_due(struct store *st, const struct due_query *due, struct arena *a, struct memories *ret_list,
                           struct error *err) {
   struct sql q = memory_select(a);
@@ -35,11 +42,13 @@ enum status lifecycle_due(struct store *st, const struct due_query *due, struct 
     break;
   case LIFE_FADE: /* memories delivered at boot are always in use */
     types_where(&q, fades);
-    sql_add(&q, " AND m.delivery = 'on_demand' AND " LAST_USE " < ");
+    where_ages(&q, due->asked);
+    sql_add(&q, " AND " LAST_USE " < ");
     break;
   case LIFE_ARCHIVE:
     types_where(&q, archives);
-    sql_add(&q, " AND m.delivery = 'on_demand' AND " LAST_USE " < ");
+    where_ages(&q, due->asked);
+    sql_add(&q, " AND " LAST_USE " < ");
     break;
   case LIFE_STALE:
     sql_add(&q, " AND m.status IN ('open', 'blocked') AND m.claimed_by IS NULL AND m.updated_at < ");

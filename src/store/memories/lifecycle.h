@@ -6,12 +6,17 @@
 
 struct vec_model; /* vectors.h */
 
+/* Only memories that an agent stored with Cairn's own tools fade or are archived by themselves. Their memory:write
+ * event has this member. Those of people, imports, other systems' tools, and earlier versions do not have it. */
+#define EVENT_AGES "\"ages\":true"
+
 enum lifecycle_step { LIFE_EXPIRE, LIFE_FADE, LIFE_ARCHIVE, LIFE_STALE };
 struct due_query {
   struct str team;
   enum lifecycle_step step;
   int64_t before; /* current time for LIFE_EXPIRE, time of last use for the others */
   int64_t limit;
+  bool asked; /* the step was asked for by name: all memories of agents fade or are archived */
 };
 /* Memories due for a step. Only active ones, so a step never overwrites another state. */
 NODISCARD enum status lifecycle_due(struct store *st, const struct due_query *due, struct arena *a,

@@ -47,6 +47,8 @@ static enum status fill_uids(struct txn *txn, struct arena *a, struct link *l, s
   return check_ends(txn->store, l, from, to, err);
 }
 
+bool link_is_replacement(struct str rel) { return str_is(rel, "supersedes") || str_is(rel, "shadows"); }
+
 enum status link_add(struct txn *txn, struct arena *a, const struct link *link, struct error *err) {
   assert(db_in_transaction(txn->store->db));
   assert(link->src > 0 && link->dst > 0 && link->rel.n > 0);
@@ -60,6 +62,8 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
               "sisiiss", txn->team, l.src, l.rel, l.dst, l.at, l.reason, l.prior));
   if (db_changes(txn->store->db) == 0)
     return STATUS_OK;
+  if (l.reason.p && link_is_replacement(l.rel))
+    TRY(memory_reindex(txn, a, l.src, err));
   struct event e = {
       .action = STR("memory:link"), .change = "link", .memory_id = l.src, .uid = l.src_uid, .after = link_json(a, &l)};
   return event_add(txn, &e, err);
@@ -110,6 +114,8 @@ enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct st
   TRY(reach_check_write(txn->store, from, "unlink a memory of", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4", "sisi",
               txn->team, src, rel, dst));
+  if (l.reason.p && link_is_replacement(l.rel))
+    TRY(memory_reindex(txn, a, src, err));
   struct event e = {.action = STR("memory:unlink"),
                     .change = "unlink",
                     .memory_id = src,

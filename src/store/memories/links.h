@@ -18,6 +18,9 @@ struct links {
   size_t n, cap;
 };
 
+/* True for supersedes and shadows, whose reasons are indexed with the newer memory. */
+bool link_is_replacement(struct str rel);
+
 NODISCARD enum status link_add(struct txn *txn, struct arena *a, const struct link *link, struct error *err);
 /* ret_found is false if there is no such link. */
 NODISCARD enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct str rel, int64_t dst,

@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "base/id.h"
+#include "core/memory/types.h"
 #include "core/text/terms.h"
 #include "core/text/text.h"
+#include "store/memories/lifecycle.h"
 #include "store/memories/links.h"
 #include "store/search/lexical.h"
 #include "store/store_internal.h"
@@ -64,14 +66,17 @@ static enum status insert_lists(struct txn *txn, const struct memory *m, struct 
   return STATUS_OK;
 }
 
-/* Key, tags and notes: indexed with the first chunk. */
-static struct str extra_text(struct arena *a, const struct memory *m, const struct notes *notes) {
+/* Key, tags, notes and reasons: indexed with the first chunk. */
+static struct str extra_text(struct arena *a, const struct memory *m, const struct notes *notes,
+                             const struct strs *reasons) {
   struct buf b = BUF(a);
   buf_add(&b, m->key);
   for (size_t i = 0; i < m->tags.n; i++)
     buf_addf(&b, " %.*s", STR_ARG(m->tags.v[i]));
   for (size_t i = 0; notes && i < notes->n; i++)
     buf_addf(&b, "\n%.*s", STR_ARG(notes->v[i].text));
+  for (size_t i = 0; reasons && i < reasons->n; i++)
+    buf_addf(&b, "\n%.*s", STR_ARG(reasons->v[i]));
   return buf_str(&b);
 }
 
@@ -81,7 +86,7 @@ static enum status insert_chunks(struct txn *txn, struct arena *a, const struct 
     assert(parts->v[i].start + parts->v[i].len <= m->body.n);
     struct chunk_row row = {.headline = m->headline,
                             .body = {m->body.p + parts->v[i].start, parts->v[i].len},
-                            .extra = i == 0 ? extra_text(a, m, NULL) : STR("")};
+                            .extra = i == 0 ? extra_text(a, m, NULL, NULL) : STR("")};
     char hash[HASH_TEXT_SIZE];
     hash_text(row.body, hash);
     struct chunk_text text = {.team = m->team,
@@ -117,6 +122,13 @@ static enum status full_record(struct txn *txn, struct arena *a, const struct me
   return STATUS_OK;
 }
 
+/* Memories of agents age (lifecycle.h), except those stored through the tools of another system. */
+static bool ages(const struct txn *txn, const struct memory *m) {
+  const struct mem_type *t = type_find(m->type);
+  return !txn->foreign && (str_is(m->trust, "agent") || str_is(m->trust, "tool")) && t &&
+         (t->decay == DECAY_FADE || t->archives);
+}
+
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
   struct chunks parts = {0};
@@ -150,8 +162,9 @@ enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory 
                     .uid = m->uid,
                     .project = m->project,
                     .after = json_write(a, after, false),
-                    .detail = arena_printf(a, "{\"type\":\"%.*s\",\"path\":\"cairn://memory/%.*s\",\"delta\":%zu}",
-                                           STR_ARG(m->type), STR_ARG(m->uid), m->body.n)};
+                    .detail =
+                        arena_printf(a, "{\"type\":\"%.*s\",\"path\":\"cairn://memory/%.*s\",\"delta\":%zu%s}",
+                                     STR_ARG(m->type), STR_ARG(m->uid), m->body.n, ages(txn, m) ? "," EVENT_AGES : "")};
   return event_add(txn, &e, err);
 }
 
@@ -376,11 +389,23 @@ static enum status count_rows(struct txn *txn, int64_t id, struct purge_counts *
                 txn->team, id);
 }
 
+/* Memories that replaced this one: their reasons go with the links. */
+static enum status reindex_successors(struct txn *txn, struct arena *a, const struct links *links, int64_t id,
+                                      struct error *err) {
+  for (size_t i = 0; i < links->n; i++)
+    if (links->v[i].dst == id && link_is_replacement(links->v[i].rel))
+      TRY(memory_reindex(txn, a, links->v[i].src, err));
+  return STATUS_OK;
+}
+
 enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *m, struct purge_counts *ret_counts,
                          struct error *err) {
   struct db *db = txn->store->db;
   struct purge_counts c = {0};
+  struct links links = {0};
   enum status s = reach_check_admin(txn->store, "purging", err);
+  if (s == STATUS_OK)
+    s = links_of(txn->store, m->team, m->id, a, &links, err);
   if (s == STATUS_OK)
     s = count_rows(txn, m->id, &c, err);
   if (s == STATUS_OK)
@@ -400,6 +425,8 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
     s = transcript_delete_vectors_after(txn, m, a, err);
   if (s == STATUS_OK)
     s = delete_rows(txn, a, m, err);
+  if (s == STATUS_OK)
+    s = reindex_successors(txn, a, &links, m->id, err);
   if (s == STATUS_OK)
     s = db_exec(db, err, "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)", "ssis", m->team, m->uid,
                 txn->now, txn->source);
@@ -451,6 +478,27 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
   return lexical_update(txn, a, &text, err);
 }
 
+enum status memory_reindex(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
+  struct memory m;
+  struct notes notes = {0};
+  struct strs reasons = {0};
+  struct rows r;
+  bool found;
+  TRY(memory_by_id(txn->store, txn->team, id, a, &m, &found, err));
+  if (!found)
+    return STATUS_OK;
+  TRY(memory_load_lists(txn->store, a, &m, err));
+  TRY(notes_load(txn->store, a, &m, &notes, err));
+  db_query(txn->store->db, &r, err,
+           "SELECT reason FROM link WHERE team = ?1 AND src = ?2 AND rel IN ('supersedes', 'shadows')"
+           " AND reason IS NOT NULL ORDER BY dst",
+           "si", m.team, m.id);
+  while (rows_next(&r))
+    strs_push(a, &reasons, rows_dup(&r, 0, a));
+  TRY(rows_end(&r));
+  return set_extra(txn, a, &m, extra_text(a, &m, &notes, &reasons), err);
+}
+
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
   assert(db_in_transaction(txn->store->db));
@@ -461,9 +509,7 @@ enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, 
   for (size_t i = 0; i < now->n; i++)
     TRY(db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",
                 m->team, m->id, now->v[i].at, now->v[i].by, now->v[i].text));
-  struct memory full = *m;
-  TRY(memory_load_lists(txn->store, a, &full, err));
-  TRY(set_extra(txn, a, m, extra_text(a, &full, now), err));
+  TRY(memory_reindex(txn, a, m->id, err));
   struct event e = {.action = STR("memory:annotate"),
                     .change = "annotate",
                     .memory_id = m->id,

@@ -38,6 +38,9 @@ struct purge_counts {
 NODISCARD enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *m,
                                    struct purge_counts *ret_counts, struct error *err);
 
+/* Rebuilds the indexed extra text of a memory after its notes, or the reasons of its replacements, have changed. */
+NODISCARD enum status memory_reindex(struct txn *txn, struct arena *a, int64_t id, struct error *err);
+
 /* ---- reading: these load the fields; body and lists are loaded separately ---- */
 
 struct memories {

@@ -26,9 +26,11 @@ struct near_query {
 /* Nearest chunks, best first, with their features. ret_health may be NULL. */
 NODISCARD enum status search_near(struct store *st, const struct near_query *q, struct arena *a,
                                   struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
-/* Reads the features for ranking of these memories: type, weight, times, ratings, use, session, trust. */
+/* Reads the features for ranking of these memories: type, weight, times, ratings, use, session, trust. Superseding sets
+ * a low weight; a search that asks for superseded memories ranks them by relevance, just below current ones. */
 #define FEATURE_COLUMNS                                                                                                \
-  "m.type, m.weight, m.created_at, coalesce(m.last_accessed, 0), m.access_count, m.upvotes, m.downvotes, "             \
+  "m.type, CASE WHEN m.state = 'superseded' THEN 0.95 ELSE m.weight END, m.created_at, coalesce(m.last_accessed, 0), " \
+  "m.access_count, m.upvotes, m.downvotes, "                                                                           \
   "m.valid_from,"                                                                                                      \
   " m.session, m.project, m.corpus, m.trust, m.suspect"
 enum { FEATURES = 13 };

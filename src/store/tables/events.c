@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "store/store_internal.h"
 
 /* READS_BATCH, READS_AGE_MS: each commit invalidates the page caches of all other connections, so commits are rare
@@ -183,14 +184,53 @@ struct read_queue {
   int64_t since; /* ticks of the oldest note */
 };
 
+/* Memories in the list `results` of a note were shown by a search or delivered at boot. Showing one again within an
+ * hour does not count: repeated searches would write the same rows over and over. */
+static enum status count_shown(struct store *st, struct arena *a, const struct read_note *n, struct error *err) {
+  yyjson_val *detail = NULL, *v;
+  struct error ignored;
+  int64_t ids[SQL_IDS];
+  size_t i, count, used = 0;
+  if (!n->detail.p || json_read(a, n->detail, &detail, &ignored) != STATUS_OK)
+    return STATUS_OK;
+  yyjson_val *list = yyjson_obj_get(detail, "results");
+  yyjson_arr_foreach(list, i, count, v) {
+    ids[used++] = yyjson_get_sint(v);
+    if (used < SQL_IDS && i + 1 < count)
+      continue;
+    struct sql q = SQL(a);
+    sql_add(&q, "UPDATE memory SET access_count = access_count + 1, last_accessed = ");
+    sql_int(&q, n->who.now);
+    sql_add(&q, " WHERE team = ");
+    sql_text(&q, n->who.team);
+    sql_add(&q, " AND id IN ");
+    sql_ids(&q, ids, used);
+    sql_add(&q, " AND corpus = 'memory' AND (last_accessed IS NULL OR last_accessed <= ");
+    sql_int(&q, n->who.now - MS_PER_HOUR);
+    sql_add(&q, ")");
+    TRY(db_exec_sql(st->db, err, &q));
+    used = 0;
+  }
+  return STATUS_OK;
+}
+
 static enum status write_note(struct store *st, struct read_note *n, struct error *err) {
   n->who.store = st;
   n->who.id = 0;
   struct event e = {
       .action = n->action, .memory_id = n->memory_id, .uid = n->uid, .project = n->who.project, .detail = n->detail};
-  TRY(event_add(&n->who, &e, err));
-  if (n->memory_id == 0)
-    return STATUS_OK;
+  if (n->action.p)
+    TRY(event_add(&n->who, &e, err));
+  if (n->memory_id == 0) {
+    struct arena a;
+    jmp_buf oom;
+    volatile enum status s = STATUS_OK; /* without memory, the use is not counted */
+    arena_init(&a);
+    if (!ARENA_BOUNDARY(&a, oom))
+      s = count_shown(st, &a, n, err);
+    arena_release(&a);
+    return s;
+  }
   return db_exec(
       st->db, err,
       "UPDATE memory SET access_count = access_count + 1,"
@@ -277,7 +317,7 @@ void reads_queue(struct store *st, const struct txn *who, struct str action, int
   n.who.project = arena_dup(&q->arena, who->project);
   n.who.source = arena_dup(&q->arena, who->source);
   n.who.session = who->session.p ? arena_dup(&q->arena, who->session) : STR_NONE;
-  n.action = arena_dup(&q->arena, action);
+  n.action = action.p ? arena_dup(&q->arena, action) : STR_NONE;
   n.uid = uid.p ? arena_dup(&q->arena, uid) : STR_NONE;
   n.detail = detail.p ? arena_dup(&q->arena, detail) : STR_NONE;
   list_push(&q->arena, &q->notes, n);

@@ -45,7 +45,8 @@ NODISCARD enum status events_position(struct store *st, struct str team, int64_t
 enum { EVENTS_EPOCH_SIZE = 40 };
 NODISCARD enum status events_epoch(struct store *st, char ret_epoch[EVENTS_EPOCH_SIZE], struct error *err);
 
-/* Queues a read or search and copies its texts. With memory_id > 0 it also counts as an access. Written in batches, by
+/* Queues a read or search and copies its texts. It counts as an access to memory_id, if that is not 0, and otherwise to
+ * the memories in the list `results` of `detail`. Without an action, there is no event. Written in batches, by
  * reads_flush(), and when the store is closed. */
 void reads_queue(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
                  struct str detail);

@@ -25,6 +25,7 @@ SETTING(SET_VECTOR_WEIGHT, NUMBER("search.vector_weight", "0.6", 0, 1,
     "weight of vectors in a search, against full text"))
 SETTING(SET_DECAY_HALF_LIFE, NUMBER("decay.half_life_days", "30", 1, 3650,
     "days after which age halves a score in search"))
+SETTING(SET_FACT_FADE, CHOICE("fact.fade", "on", on_off, "unused facts of agents fade"))
 SETTING(SET_FACT_HALF_LIFE, NUMBER("fact.half_life_days", "7", 1, 3650,
     "days without access after which the retention of a fact halves"))
 SETTING(SET_FACT_FADE_BELOW, NUMBER("fact.fade_below", "0.1", 0.001, 0.9, "retention below which a fact fades"))

@@ -216,6 +216,28 @@ TEST(a_truncated_page_removes_nothing) {
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 6);
 }
 
+TEST(bullets_of_retired_memories_are_named) {
+  web("fact", "Sessions live in Redis.");
+  int64_t faded = STORE_AS_AGENT("--project", "web", "--type", "fact", "Caches live in memcached.");
+  int64_t expired = STORE("--project", "web", "--ttl", "10d", "The freeze ends soon.");
+  SYNC();
+  put(str_from(textf("%.*s\n- Written by hand.\n", STR_ARG(text()))));
+  CHECK_INT(jlen(SYNC(), "added"), 1);
+  cli_day(60);
+  OK("maintain");
+  yyjson_val *r = SYNC("--dry-run");
+  CHECK_INT(jlen(r, "removed"), 2);
+  r = SYNC();
+  CHECK_INT(jlen(r, "removed"), 2);
+  CHECK_INT(jint(r, "shown"), 2);
+  int at = jpos(r, "removed", faded);
+  CHECK_STR(jstr(r, textf("removed[%d].state", at)), "faded");
+  CHECK_STR(jstr(r, textf("removed[%d].headline", at)), "Caches live in memcached");
+  CHECK_STR(jstr(r, textf("removed[%d].state", jpos(r, "removed", expired))), "expired");
+  CHECK(has(text(), "Sessions live in Redis.") && has(text(), "Written by hand."));
+  CHECK_INT(jlen(SYNC(), "removed"), 0);
+}
+
 TEST(left_out_memories_are_counted) {
   OK("config", "files.memory_max_chars", "2000");
   for (int i = 0; i < 20; i++)

@@ -157,6 +157,42 @@ TEST(a_superseded_memory_leaves_every_default_path) {
   CHECK_INT(jint(r, "memories[0].id"), old);
 }
 
+TEST(superseded_memories_rank_by_relevance_when_asked_for) {
+  int64_t old = STORE(OLD);
+  supersede(old, NEW, "why");
+  for (int i = 0; i < 12; i++)
+    STORE("--type", "note", textf("The ferry of %s leaves", words(textf("town%d-", i), 6)));
+  yyjson_val *r = OK("search", OLD, "--include-superseded", "--limit", "5");
+  CHECK_INT(jint(r, "results[0].id"), old);
+  CHECK_STR(jstr(r, "results[0].state"), "superseded");
+  CHECK_INT(jpos(OK("search", OLD, "--limit", "20"), "results", old), -1);
+}
+
+TEST(the_reason_of_a_correction_is_found) {
+  int64_t old = STORE(OLD);
+  int64_t id = supersede(old, NEW, "the quartermaster sank every vessel");
+  CHECK_INT(jint(OK("search", "quartermaster", "--mode", "keyword"), "results[0].id"), id);
+  OK("annotate", num(id), "A note about pilots");
+  CHECK_INT(jint(OK("search", "quartermaster", "--mode", "keyword"), "results[0].id"), id);
+  CHECK_INT(jint(OK("search", "pilots", "--mode", "keyword"), "results[0].id"), id);
+  OK("unsupersede", num(old), "--keep-corrector");
+  CHECK_INT(jlen(OK("search", "quartermaster", "--mode", "keyword"), "results"), 0);
+  CHECK_HEALTHY();
+  id = supersede(old, NEWEST, "the quartermaster was wrong");
+  OK("purge", num(old), "--confirm"); /* the reason may quote the purged text */
+  CHECK_INT(jlen(OK("search", "quartermaster", "--mode", "keyword"), "results"), 0);
+  CHECK_INT(jint(OK("search", "pilots", "--mode", "keyword"), "results[0].id"), 2);
+  CHECK_HEALTHY();
+}
+
+TEST(a_correction_does_not_repeat_another_memory) {
+  int64_t old = STORE(OLD), other = STORE(NEW);
+  REFUSED("duplicate", "supersede", num(old), "--reason", "the harbour closed", NEW);
+  CHECK_STR(memory_state(old), "active");
+  yyjson_val *r = OK("supersede", num(old), "--reason", "both hold", "--distinct-from", num(other), NEW);
+  CHECK_STR(jstr(r, "action"), "superseded");
+}
+
 TEST(a_superseded_memory_is_hidden_even_without_its_successor) {
   int64_t old = STORE("Otters live by the river and eat fish");
   supersede(old, "Completely different vocabulary: quasars, pulsars", "why");

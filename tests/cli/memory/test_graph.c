@@ -46,7 +46,10 @@ TEST(undo_restores_a_deleted_entity_with_its_relations) {
 }
 
 TEST(faded_memories_stay_in_the_graph) {
+  OK("agent", "add", "bot", "--role", "admin");
+  cli_set("CAIRN_AGENT=bot");
   OK("graph", "create", ALICE);
+  cli_set("CAIRN_AGENT");
   cli_day(60);
   OK("maintain");
   CHECK_STR(sql_string("SELECT state FROM memory WHERE id = 1"), "faded");

@@ -17,8 +17,8 @@ static void check_nothing_done(yyjson_val *r) {
 /* ---- fading: retention 2^(-days / 7) falls below 0.1 after 7 * log2(10) = 23.25 days ---- */
 
 TEST(a_fact_fades_after_23_25_days) {
-  int64_t fact = STORE("--type", "fact", "Parsley grows in pots");
-  int64_t context = STORE("--type", "context", "The garden is being replanted");
+  int64_t fact = STORE_AS_AGENT("--type", "fact", "Parsley grows in pots");
+  int64_t context = STORE_AS_AGENT("--type", "context", "The garden is being replanted");
   check_nothing_done(maintain_at(22));
   check_nothing_done(maintain_at(23.2)); /* 2^(-23.2/7) = 0.1005 */
   CHECK_STR(memory_state(fact), "active");
@@ -50,7 +50,7 @@ TEST(other_facts_rules_and_tasks_do_not_fade) {
                                       "guardrail", "lesson",    "identity", "feedback", "procedural"};
   int64_t ids[ARRAY_LEN(types)];
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
-    ids[i] = STORE("--type", types[i], words(types[i], 7));
+    ids[i] = STORE_AS_AGENT("--type", types[i], words(types[i], 7));
   maintain_at(60);
   maintain_at(1000);
   for (size_t i = 0; i < ARRAY_LEN(types); i++) {
@@ -60,7 +60,8 @@ TEST(other_facts_rules_and_tasks_do_not_fade) {
 }
 
 TEST(pinned_and_boot_memories_do_not_fade) {
-  int64_t pinned = STORE("Parsley grows in pots"), boot = STORE("--delivery", "boot", "The cellar floods in March");
+  int64_t pinned = STORE_AS_AGENT("Parsley grows in pots"),
+          boot = STORE_AS_AGENT("--delivery", "boot", "The cellar floods in March");
   OK("pin", num(pinned));
   check_nothing_done(maintain_at(60));
   CHECK_STR(memory_state(pinned), "active");
@@ -68,7 +69,7 @@ TEST(pinned_and_boot_memories_do_not_fade) {
 }
 
 TEST(use_delays_fading) {
-  int64_t used = STORE("Parsley grows in pots"), unused = STORE("Quince jam needs an hour");
+  int64_t used = STORE_AS_AGENT("Parsley grows in pots"), unused = STORE_AS_AGENT("Quince jam needs an hour");
   cli_day(15);
   OK("get", num(used));
   CHECK_INT(jint(maintain_at(24), "faded"), 1);
@@ -79,9 +80,9 @@ TEST(use_delays_fading) {
 }
 
 TEST(a_faded_memory_is_labelled_and_ranks_last) {
-  int64_t faded = STORE("Parsley grows in pots on the balcony");
+  int64_t faded = STORE_AS_AGENT("Parsley grows in pots on the balcony");
   maintain_at(24);
-  int64_t active = STORE("Somebody stole parsley from the shop");
+  int64_t active = STORE_AS_AGENT("Somebody stole parsley from the shop");
   yyjson_val *r = OK("search", "parsley grows in pots on the balcony", "--limit", "5");
   CHECK_INT(jpos(r, "results", active), 0);
   CHECK_INT(jpos(r, "results", faded), 1);
@@ -91,11 +92,11 @@ TEST(a_faded_memory_is_labelled_and_ranks_last) {
   CHECK_INT(jlen(r, "results"), 1);
   CHECK_INT(jint(r, "results[0].id"), active);
   CHECK_INT(jpos(OK("list"), "memories", faded), -1);
-  CHECK_STR(memory_state(faded), "faded"); /* a search hit is not an access */
+  CHECK_STR(memory_state(faded), "faded"); /* only get revives */
 }
 
 TEST(get_revives_a_faded_memory) {
-  int64_t id = STORE("Parsley grows in pots");
+  int64_t id = STORE_AS_AGENT("Parsley grows in pots");
   maintain_at(24);
   yyjson_val *m = OK("get", num(id));
   CHECK_STR(jstr(m, "state"), "active");
@@ -107,9 +108,9 @@ TEST(get_revives_a_faded_memory) {
 }
 
 TEST(get_revives_nothing_else) {
-  int64_t forgotten = STORE("Parsley grows in pots"), superseded = STORE("Quince jam needs an hour");
-  int64_t expired = STORE("--ttl", "1d", "Rosemary is cheap today"),
-          archived = STORE("--kind", "incident", "A pot fell");
+  int64_t forgotten = STORE_AS_AGENT("Parsley grows in pots"), superseded = STORE_AS_AGENT("Quince jam needs an hour");
+  int64_t expired = STORE_AS_AGENT("--ttl", "1d", "Rosemary is cheap today"),
+          archived = STORE_AS_AGENT("--kind", "incident", "A pot fell");
   OK("forget", num(forgotten), "--reason", "no");
   OK("supersede", num(superseded), "--reason", "why", "--type", "decision", "Jam is bought now");
   maintain_at(100);
@@ -124,9 +125,9 @@ TEST(get_revives_nothing_else) {
 }
 
 TEST(a_faded_memory_whose_key_was_taken_is_still_shown) {
-  int64_t old = STORE("--key", "herb", "Parsley grows in pots");
+  int64_t old = STORE_AS_AGENT("--key", "herb", "Parsley grows in pots");
   maintain_at(24);
-  int64_t now = STORE("--key", "herb", "Only thyme is left");
+  int64_t now = STORE_AS_AGENT("--key", "herb", "Only thyme is left");
   yyjson_val *m = OK("get", num(old)); /* get still succeeds */
   CHECK_STR(jstr(m, "body"), "Parsley grows in pots");
   CHECK_STR(jstr(m, "state"), "faded");
@@ -139,7 +140,7 @@ TEST(a_faded_memory_whose_key_was_taken_is_still_shown) {
 TEST(an_incident_is_archived_after_90_days_without_access) {
   static const char *const types[] = {"incident", "episodic", "historical", "meeting", "journal"};
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
-    STORE("--type", types[i], words(types[i], 7));
+    STORE_AS_AGENT("--type", types[i], words(types[i], 7));
   cli_day(30);
   OK("get", "1");
   check_nothing_done(maintain_at(89));
@@ -216,9 +217,9 @@ TEST(an_untouched_task_goes_stale) {
 /* ---- maintenance ---- */
 
 TEST(maintenance_is_idempotent) {
-  STORE("Parsley grows in pots");
-  STORE("--kind", "incident", "A pot fell from the balcony");
-  STORE("--ttl", "1d", "Rosemary is cheap today");
+  STORE_AS_AGENT("Parsley grows in pots");
+  STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
+  STORE_AS_AGENT("--ttl", "1d", "Rosemary is cheap today");
   ADD_TASK("Sharpen the kitchen knives");
   yyjson_val *r = maintain_at(100);
   CHECK_INT(jint(r, "faded"), 1);
@@ -248,7 +249,7 @@ TEST(maintenance_never_changes_other_states) {
 }
 
 TEST(maintenance_logs_its_changes) {
-  int64_t id = STORE("Parsley grows in pots");
+  int64_t id = STORE_AS_AGENT("Parsley grows in pots");
   int64_t seq = last_seq();
   yyjson_val *r = maintain_at(24);
   struct json_lines events = events_since(seq);
@@ -272,7 +273,7 @@ TEST(maintenance_embeds_deferred_memories) {
 
 TEST(writes_run_maintenance_once_a_day) {
   cli_set("CAIRN_NO_MAINTAIN");
-  int64_t id = STORE("Parsley grows in pots");
+  int64_t id = STORE_AS_AGENT("Parsley grows in pots");
   cli_day(30);
   STORE("Quince jam needs an hour"); /* any write triggers it */
   CHECK_STR(memory_state(id), "faded");
@@ -291,8 +292,9 @@ TEST(writes_run_maintenance_once_a_day) {
 
 /* Two memories that match a query equally; the lower id wins a tie. */
 static void store_pair(int64_t *ret_first, int64_t *ret_second) {
-  *ret_first = STORE("--type", "note", "Pears ripen in the western orchard");
-  *ret_second = STORE("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
+  *ret_first = STORE_AS_AGENT("--type", "note", "Pears ripen in the western orchard");
+  *ret_second =
+      STORE_AS_AGENT("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
 }
 
 static void check_order(const char *query, int64_t first, int64_t second) {
@@ -337,12 +339,12 @@ TEST(age_changes_the_order_except_for_rules) {
   cli_day(60);
   int64_t b = STORE("--type", "note", "--distinct-from", num(a), "Pears ripen in the eastern orchard");
   int64_t other = STORE("--kind", "rule", "--distinct-from", num(rule), "Plums are picked in the southern orchard");
-  check_order("pears orchard", b, a);
   yyjson_val *r = OK("search", "plums orchard", "--explain", "--kind", "rule");
   CHECK(jpos(r, "results", rule) >= 0 && jpos(r, "results", other) >= 0);
   for (int i = 0; i < 2; i++)
     CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", i)), 1.0, 1e-9);
   r = OK("search", "pears orchard", "--explain", "--type", "note"); /* two half-lives of 30 days: a quarter is left */
+  CHECK(jpos(r, "results", b) < jpos(r, "results", a));
   CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", a))), 0.25, 1e-6);
   CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", b))), 1.0, 1e-6);
 }
@@ -356,13 +358,68 @@ TEST(an_unread_new_memory_is_not_old) {
   check_order("pears orchard", b, a);
 }
 
-TEST(a_search_is_not_an_access) {
-  int64_t id = STORE("Parsley grows in pots");
-  for (int i = 0; i < 3; i++)
-    OK("search", "parsley");
-  CHECK_INT(sql_number("SELECT access_count FROM memory"), 0);
-  OK("get", num(id));
-  OK("get", num(id));
-  CHECK_INT(sql_number("SELECT access_count FROM memory"), 2);
-  CHECK_STR(sql_string("SELECT last_accessed - created_at FROM memory"), "0");
+/* ---- use ---- */
+
+TEST(a_search_hit_is_a_use) {
+  int64_t shown = STORE_AS_AGENT("Parsley grows in pots"), other = STORE_AS_AGENT("Quince jam needs an hour");
+  cli_day(15);
+  OK("search", "parsley", "--mode", "keyword");
+  OK("search", "parsley", "--mode", "keyword"); /* within the hour: counts once */
+  CHECK_INT(sql_number("SELECT access_count FROM memory WHERE id = 1"), 1);
+  CHECK_STR(sql_string("SELECT last_accessed - created_at FROM memory WHERE id = 1"), "1296000000");
+  CHECK_INT(sql_number("SELECT access_count FROM memory WHERE id = 2"), 0);
+  CHECK_INT(jint(maintain_at(30), "faded"), 1);
+  CHECK_STR(memory_state(shown), "active");
+  CHECK_STR(memory_state(other), "faded");
+  CHECK_INT(jint(maintain_at(39), "faded"), 1);
+}
+
+TEST(a_delivery_at_boot_is_a_use) {
+  int64_t shown = STORE_AS_AGENT("--type", "context", "The garden is being replanted");
+  int64_t other = STORE_AS_AGENT("--type", "fact", "Quince jam needs an hour");
+  cli_day(15);
+  CHECK(has(jstr(OK("boot", "--only", "text"), "text"), "replanted"));
+  CHECK_INT(jint(maintain_at(30), "faded"), 1);
+  CHECK_STR(memory_state(shown), "active");
+  CHECK_STR(memory_state(other), "faded");
+  OK("boot", "--format", "blocks");
+  check_nothing_done(maintain_at(50));
+}
+
+/* ---- memories that do not age ---- */
+
+TEST(what_a_person_wrote_stays) {
+  static const char *const types[] = {"fact", "context", "incident", "historical"};
+  int64_t ids[ARRAY_LEN(types)];
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    ids[i] = STORE("--type", types[i], words(types[i], 7));
+  check_nothing_done(maintain_at(1000));
+  CHECK_INT(jint(OK("maintain", "--only", "faded"), "faded"), 0); /* not even if asked for */
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    CHECK_STR(memory_state(ids[i]), "active");
+}
+
+TEST(fading_can_be_switched_off) {
+  int64_t id = STORE_AS_AGENT("Parsley grows in pots");
+  OK("config", "fact.fade", "off");
+  check_nothing_done(maintain_at(100));
+  CHECK_INT(jint(OK("maintain", "--only", "faded"), "faded"), 0);
+  OK("config", "fact.fade", "on");
+  CHECK_INT(jint(OK("maintain"), "faded"), 1);
+  CHECK_STR(memory_state(id), "faded");
+}
+
+TEST(a_list_counts_faded_and_archived_memories) {
+  STORE_AS_AGENT("Parsley grows in pots");
+  STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
+  STORE("Quince jam needs an hour");
+  yyjson_val *r = OK("list");
+  CHECK(!jget(r, "faded") && !jget(r, "archived"));
+  maintain_at(100);
+  r = OK("list");
+  CHECK_INT(jint(r, "total"), 1);
+  CHECK_INT(jint(r, "faded"), 1);
+  CHECK_INT(jint(r, "archived"), 1);
+  CHECK(!jget(OK("list", "--kind", "task"), "faded"));
+  CHECK_INT(jint(OK("stats"), "by_state.faded"), 1);
 }

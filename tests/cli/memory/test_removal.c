@@ -131,14 +131,44 @@ TEST(purge_after_superseding) {
   CHECK_STR(memory_state(id), "active");
   CHECK_INT(jlen(OK("history", num(id)), "chain"), 1);
   CHECK_HEALTHY();
-  /* Purging the head of a chain leaves the older version retired. */
-  int64_t head = jint(OK("supersede", num(id), "--reason", "burnt", "A " BODY_WORD " again"), "id");
-  OK("purge", num(head), "--confirm");
-  CHECK(!store_holds(BODY_WORD));
-  CHECK_STR(memory_state(id), "superseded");
-  OK("get", num(id));
-  CHECK_INT(jint(OK("list"), "total"), 0);
   CHECK_HEALTHY();
+}
+
+TEST(purge_of_a_correction_restores_the_old_version) {
+  int64_t old = STORE("--kind", "rule", "--severity", "blocker", "--weight", "0.7", "Boilers are serviced in spring");
+  int64_t id = jint(OK("supersede", num(old), "--reason", "moved", "A " BODY_WORD " is in the cellar"), "id");
+  yyjson_val *r = OK("purge", num(id), "--confirm");
+  CHECK(!store_holds(BODY_WORD));
+  CHECK_INT(jlen(r, "restored"), 1);
+  CHECK_INT(jint(r, "restored[0]"), old);
+  CHECK_STR(memory_state(old), "active");
+  CHECK_STR(sql_string("SELECT severity || ' ' || weight FROM memory"), "blocker 0.7");
+  CHECK_INT(jpos(OK("search", "boilers serviced"), "results", old), 0);
+  CHECK_HEALTHY();
+}
+
+TEST(purge_within_a_chain_links_its_neighbours) {
+  int64_t old = STORE("--key", "boiler", "Boilers are serviced in spring");
+  int64_t mid =
+      jint(OK("supersede", num(old), "--inherit-key", "--reason", "moved", "A " BODY_WORD " is in the cellar"), "id");
+  int64_t head = jint(OK("supersede", num(mid), "--inherit-key", "--reason", "sold", "Heating comes from afar"), "id");
+  CHECK(!jget(OK("purge", num(mid), "--confirm"), "restored"));
+  CHECK(!store_holds(BODY_WORD));
+  CHECK_STR(memory_state(old), "superseded");
+  yyjson_val *r = OK("history", num(old));
+  CHECK_INT(jlen(r, "chain"), 2);
+  CHECK_INT(jint(r, "chain[1].id"), head);
+  OK("purge", num(head), "--confirm"); /* now the first is the only one */
+  CHECK_INT(jint(OK("get", "boiler"), "id"), old);
+  CHECK_HEALTHY();
+}
+
+TEST(purge_of_a_forgotten_correction_restores_nothing) {
+  int64_t old = STORE("Boilers are serviced in spring");
+  int64_t id = jint(OK("supersede", num(old), "--reason", "moved", "Heating comes from afar"), "id");
+  OK("forget", num(id), "--reason", "no heating at all");
+  CHECK(!jget(OK("purge", num(id), "--confirm"), "restored"));
+  CHECK_STR(memory_state(old), "superseded");
 }
 
 TEST(purge_of_a_forgotten_or_pruned_memory) {

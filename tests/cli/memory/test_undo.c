@@ -133,9 +133,9 @@ TEST(tasks) {
 }
 
 TEST(maintenance) {
-  STORE("Parsley grows in pots");
+  STORE_AS_AGENT("Parsley grows in pots");
   STORE("--ttl", "1d", "Rosemary is cheap today");
-  STORE("--kind", "incident", "A pot fell from the balcony");
+  STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
   ADD_TASK("Sharpen the kitchen knives");
   OK("maintain"); /* runs the suspect check, which cannot be undone */
   cli_day(100);
@@ -160,7 +160,7 @@ TEST(prune) {
 }
 
 TEST(a_revival_can_be_undone) {
-  int64_t id = STORE("Parsley grows in pots");
+  int64_t id = STORE_AS_AGENT("Parsley grows in pots");
   cli_day(30);
   OK("maintain");
   int64_t seq = last_seq();

@@ -235,7 +235,7 @@ TEST(skills_come_first_and_do_not_count_towards_the_limit) {
 /* Faded memories fill the remaining places. A triggered skill takes none of them. */
 TEST(skills_leave_room_for_faded_memories) {
   for (int i = 0; i < 3; i++)
-    STORE("--type", "fact", textf("Falconry needs %s", words(textf("thing%d-", i), 4)));
+    STORE_AS_AGENT("--type", "fact", textf("Falconry needs %s", words(textf("thing%d-", i), 4)));
   cli_day(60);
   CHECK_INT(jint(OK("maintain"), "faded"), 3);
   STORE("--skill-name", "glove", "--skill-keyword", "falconry", "--type", "procedural", "Take the glove first");

@@ -100,6 +100,8 @@ TEST(plain_text_has_no_markup) {
   check_plain("[1] is not [a link] (here)", "[1] is not [a link] (here)");
   check_plain("~~old~~ new ~5", "old new ~5");
   check_plain("3 * 4 = 12, a*b, snake_case", "3 * 4 = 12, a*b, snake_case");
+  check_plain("Never commit .env* or *.pem, nor src/**; ls a*", "Never commit .env* or *.pem, nor src/**; ls a*");
+  check_plain("**Keep .env* out** of *every* (*public*) repository", "Keep .env* out of every (public) repository");
   check_plain("\"quoted\"", "quoted");
   check_plain("“cut off", "cut off");
   check_plain("say \"a\" and \"b\"", "say \"a\" and \"b\"");

@@ -599,3 +599,23 @@ TEST(boot_succeeds_without_its_failed_parts) {
   CHECK(script_says(r, "message", "project"));
   script_close();
 }
+
+TEST(a_lost_pin_or_skill_is_named) {
+  script_open("openbrain");
+  script_call("remember", J({
+                "content" : "Never deploy on Friday without a rollback plan",
+                "source" : "claude",
+                "type_override" : "guardrail",
+                "project" : "harbor",
+                "skill_trigger" : {"name" : "deploying", "keywords" : ["deploy"]}
+              }));
+  yyjson_mut_val *r = script_call("supersede", J({
+                                    "old_memory_id" : 1,
+                                    "new_content" : "Never deploy before a holiday",
+                                    "reason" : "holidays too",
+                                    "source" : "claude"
+                                  }));
+  CHECK(brain_bool(r, "old_pinned") && !brain_bool(r, "new_pinned"));
+  CHECK_INT(brain_count(r, "not_inherited"), 2);
+  script_close();
+}

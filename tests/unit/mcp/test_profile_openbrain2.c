@@ -682,3 +682,19 @@ TEST(boot_lists_omitted_items) {
   CHECK(str_starts((struct str){yyjson_mut_get_str(script_at(r, "truncated", 0)), 5}, STR("task:")));
   script_close();
 }
+
+TEST(a_lost_pin_is_named) {
+  script_open("openbrain2");
+  script_call("remember_fact_v2", J({
+                "headline" : "Masts are spruce",
+                "body" : "They come from Norway.",
+                "project" : "harbor",
+                "source" : "claude"
+              }));
+  script_call("pin_v2", J({"kind" : "fact", "memory_id" : 1}));
+  yyjson_mut_val *r = script_call(
+      "supersede_rule_v2",
+      J({"old_id" : 1, "new_headline" : "Masts are pine", "new_body" : "They come from Sweden.", "reason" : "looked"}));
+  CHECK_INT(brain_count(r, "not_inherited"), 1);
+  script_close();
+}

@@ -169,3 +169,60 @@ TEST(the_session_of_a_call_is_the_callers) {
   CHECK_STR(run.caller.tool, "keep");
   engine_close(&engine);
 }
+
+/* ---- fading ---- */
+
+static int64_t count(const char *where) {
+  int64_t n = 0;
+  CHECK_OK(db_int(store_db(engine->store), &n, NULL, &tooling_error,
+                  arena_printf(&tooling_arena, "SELECT count(*) FROM memory WHERE team = ?1 AND %s", where).p, "s",
+                  STR("default")),
+           &tooling_error);
+  return n;
+}
+
+static int64_t maintain(const char *json, const char *member) {
+  struct caller person = {
+      .team = STR("default"), .project = STR(""), .source = STR("cli"), .trust = STR("user"), .project_given = true};
+  yyjson_val *args;
+  yyjson_mut_val *result = NULL;
+  CHECK_OK(json_read(&tooling_arena, str_from(json), &args, &tooling_error), &tooling_error);
+  CHECK_OK(op_run(engine, op_find(STR("maintain")), &person, NULL, &tooling_arena, args, &result, &tooling_error),
+           &tooling_error);
+  return yyjson_mut_get_sint(yyjson_mut_obj_get(result, member));
+}
+
+static void store_with(const char *name, const char *tool, const char *json) {
+  test_note("%s", name);
+  tooling_ok(&run, profile_find(str_from(name)), engine, tool, json);
+}
+
+TEST(only_memories_of_cairns_own_tools_fade) {
+  engine = tooling_engine();
+  tooling_trust = STR("agent");
+  store_with("default", "memory_store", "{\"text\":\"The sails are white\",\"type\":\"fact\"}");
+  store_with("full", "memory_remember", "{\"text\":\"Anchors weigh a ton\",\"type\":\"meeting\"}");
+  store_with("mememory", "remember", "{\"content\":\"Lamps burn whale oil\",\"type\":\"fact\"}");
+  store_with("openhive", "memory_save", "{\"key\":\"ropes\",\"content\":\"Ropes are hemp\",\"type\":\"context\"}");
+  store_with("openhive", "memory_save",
+             "{\"key\":\"storm\",\"content\":\"A storm broke the mast\",\"type\":\"historical\"}");
+  store_with("openbrain", "remember", "{\"content\":\"Barrels hold fresh water\",\"source\":\"test\"}");
+  store_with("openbrain2", "remember_fact_v2",
+             "{\"headline\":\"Masts are spruce\",\"body\":\"Masts are made of spruce\",\"source\":\"test\"}");
+  store_with("graph", "create_entities",
+             "{\"entities\":[{\"name\":\"Ann\",\"entityType\":\"sailor\",\"observations\":[\"Ann ties knots\"]}]}");
+  store_with("anthropic", "memory",
+             "{\"command\":\"create\",\"path\":\"/memories/hold.md\",\"file_text\":\"The hold is dry\"}");
+  test_note("maintenance");
+  int64_t all = count("1 = 1");
+  engine->clock.fixed += 400 * MS_PER_DAY;
+  CHECK_INT(maintain("{}", "faded"), 1);
+  CHECK_INT(count("state = 'faded' AND headline LIKE 'The sails%'"), 1);
+  CHECK_INT(count("state = 'archived' AND headline LIKE 'Anchors%'"), 1);
+  CHECK_INT(count("state = 'active'"), all - 2);
+  /* A client that asks for it by name gets it: openbrain2 has such tools. */
+  CHECK(maintain("{\"only\":[\"faded\"]}", "faded") > 0);
+  CHECK_INT(count("state = 'faded' AND headline LIKE 'Masts%'"), 1);
+  tooling_trust = STR("user");
+  engine_close(&engine);
+}

@@ -332,7 +332,8 @@ TEST(nothing_else_sees_documents) {
   CHECK_INT(list.n, 0);
   CHECK_OK(memory_count(f.store, &scope, &filter, &f.arena, &n, &f.err), &f.err);
   CHECK_INT(n, 0);
-  struct due_query due = {STR("default"), LIFE_EXPIRE, INT64_MAX, 100};
+  struct due_query due = {
+      .team = STR("default"), .step = LIFE_EXPIRE, .before = INT64_MAX, .limit = 100, .asked = true};
   for (; due.step <= LIFE_STALE; due.step++)
     CHECK_OK(lifecycle_due(f.store, &due, &f.arena, &list, &f.err), &f.err);
   CHECK_INT(list.n, 0);

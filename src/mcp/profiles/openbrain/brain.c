@@ -238,3 +238,15 @@ enum status brain_refuse_global_pin(struct tool_run *run) {
   error_set(run->err, STATUS_CONFLICT, "Cannot pin a global memory: a pin belongs to a project");
   return error_fix(run->err, "store this memory again with a project, and pin that one");
 }
+
+void brain_put_not_inherited(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  yyjson_mut_val *w, *list = NULL;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
+    if (!str_is(result_text(w, "code"), "not_inherited"))
+      continue;
+    if (!list)
+      list = json_put_arr(run->doc, to, "not_inherited");
+    json_add_str(run->doc, list, result_text(w, "message"));
+  }
+}

@@ -88,3 +88,6 @@ enum status brain_prepare_session_signed(struct tool_run *run, yyjson_mut_val *a
 void brain_boot_args(struct tool_run *run, yyjson_mut_val *args);
 /* A message that a client shows when a conversation begins. */
 enum status brain_reminder(struct tool_run *run, const char *title, const char *message);
+
+/* Names the pin, skill and key that a new version did not get, as `not_inherited`. */
+void brain_put_not_inherited(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result);

@@ -215,5 +215,6 @@ enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *a
   return STATUS_OK;
 }
 
-const struct shape openbrain2_supersede_shape[] = {SUCCESS, MEMORY(ARGUMENT("body=new_body")), {0}};
+const struct shape openbrain2_supersede_shape[] = {
+    SUCCESS, MEMORY(ARGUMENT("body=new_body")), CALL(brain_put_not_inherited), {0}};
 const struct shape openbrain2_status_shape[] = {SUCCESS, COPY("task_id=id status"), {0}};

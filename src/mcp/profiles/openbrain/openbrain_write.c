@@ -160,6 +160,7 @@ enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *res
   json_put_bool(run->doc, to, "new_pinned", brain_pinned(now));
   json_put(run->doc, to, "type", openbrain_type(now));
   result_copy(run, to, "project", now, "project");
+  brain_put_not_inherited(run, to, result);
   return STATUS_OK;
 }
 
