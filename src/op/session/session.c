@@ -20,14 +20,21 @@ static struct str host_of(struct op_call *call) {
   return o->host.p ? o->host : process_host(call->arena);
 }
 
-/* By handle or number. Numbers can be guessed, so they work only for the source that booted the session. */
+/* True if both processes are known and differ: two servers of one client, for instance. */
+static bool is_other_process(const struct origin *o, const struct session *s) {
+  return o && o->pid > 0 && s->pid > 0 && !o->connection.p && !s->connection.p &&
+         (o->pid != s->pid || o->started != s->started || !str_eq(o->host, s->host));
+}
+
+/* By handle or number. Numbers can be guessed, so they work only for the source and process that booted the session. */
 static enum status find_named(struct op_call *call, struct session *ret_session, bool *ret_found) {
   const struct caller *c = &call->caller;
   struct session s;
   bool found;
   int64_t number;
   TRY(session_find(call->engine->store, c->team, c->session, call->arena, &s, &found, call->err));
-  *ret_found = found && (!str_int64(c->session, &number) || str_eq(s.source, c->source));
+  *ret_found =
+      found && (!str_int64(c->session, &number) || (str_eq(s.source, c->source) && !is_other_process(c->origin, &s)));
   if (*ret_found)
     *ret_session = s;
   return STATUS_OK;
