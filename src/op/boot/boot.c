@@ -38,6 +38,8 @@ static void put_head(struct boot *b, struct str format, yyjson_mut_val *obj) {
   json_put_bool(call->doc, obj, "writes_blocked", writes_blocked(b));
   json_put_strs(call->doc, obj, "ended", &b->booted.ended);
   put_working_context(call, obj);
+  if (b->untrusted)
+    json_put_int(call->doc, obj, "untrusted", b->untrusted);
   json_put_opt(call->doc, obj, "degraded", join(call->arena, b->booted.degraded, b->degraded));
 }
 
@@ -53,6 +55,10 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
   p.title = str_empty(project) ? STR("Memory") : arena_printf(a, "Memory of %.*s", STR_ARG(project));
   if (b->booted.registered)
     p.note = arena_printf(a, "Session %.*s: pass it with each call.", STR_ARG(handle));
+  if (b->untrusted)
+    p.note = arena_printf(a, "%.*s%s%lld memor%s not shown: untrusted until a person promotes %s.", STR_ARG(p.note),
+                          p.note.p ? " " : "", (long long)b->untrusted, b->untrusted == 1 ? "y is" : "ies are",
+                          b->untrusted == 1 ? "it" : "them");
   size_t tokens;
   call->result = boot_fit_budget(a, call->doc, call->result, &p, &tokens);
   return STATUS_OK;
@@ -69,6 +75,8 @@ enum status op_boot(struct op_call *call) {
     format = STR("brief");
   session_boot(call, &b.booted);
   TRY(boot_select(&b));
+  TRY(memory_count(call->engine->store, &b.scope, &(struct filter){.untrusted = true}, call->arena, &b.untrusted,
+                   call->err));
   put_head(&b, format, call->result);
   if (str_is(format, "full"))
     return boot_as_full(&b);

@@ -25,6 +25,7 @@ struct boot {
   struct scope scope;
   struct booted booted;
   struct str degraded; /* which parts of memory retrieval failed; absent if none */
+  int64_t untrusted;   /* memories that are not shown until they are promoted */
   struct boot_group groups[BOOT_GROUPS];
 };
 

@@ -106,7 +106,8 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
                      .delivery = json_str(call->args, "delivery"),
                      .status = json_str(call->args, "status"),
                      .milestone = json_str(call->args, "milestone"),
-                     .trusted = json_bool(call->args, "trusted", false)};
+                     .trusted = json_bool(call->args, "trusted", false),
+                     .untrusted = json_bool(call->args, "untrusted", false)};
   struct str type = json_str(call->args, "type");
   if (!str_empty(type)) {
     const struct mem_type *t;
