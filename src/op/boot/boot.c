@@ -64,6 +64,15 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
   return STATUS_OK;
 }
 
+/* Memories of a brief boot. */
+static struct memory_ids boot_ids(const struct boot *b) {
+  struct memory_ids ids = {0};
+  for (size_t g = 0; g < BOOT_GROUPS; g++)
+    for (size_t i = 0; !b->groups[g].member && i < b->groups[g].shown; i++)
+      list_push(b->call->arena, &ids, b->groups[g].v[i].id);
+  return ids;
+}
+
 enum status op_boot(struct op_call *call) {
   struct boot b = {.call = call, .scope = call_scope(call)};
   struct str format = json_str(call->args, "format");
@@ -78,7 +87,12 @@ enum status op_boot(struct op_call *call) {
   TRY(memory_count(call->engine->store, &b.scope, &(struct filter){.untrusted = true}, call->arena, &b.untrusted,
                    call->err));
   put_head(&b, format, call->result);
-  if (str_is(format, "full"))
-    return boot_as_full(&b);
-  return str_is(format, "blocks") ? boot_as_blocks(&b) : boot_as_brief(&b, budget);
+  bool full = str_is(format, "full"), blocks = str_is(format, "blocks");
+  TRY(full ? boot_as_full(&b) : blocks ? boot_as_blocks(&b) : boot_as_brief(&b, budget));
+  struct memory_ids ids = boot_ids(&b);
+  if (b.booted.registered)
+    call->caller.session = b.booted.session.handle;
+  note_result_read(call, "boot", arena_printf(call->arena, "cairn://boot/%.*s", STR_ARG(call->caller.project)),
+                   full || blocks ? NULL : &ids);
+  return STATUS_OK;
 }

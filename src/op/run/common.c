@@ -340,6 +340,19 @@ void note_read(struct op_call *call, const struct memory *m) {
   reads_queue(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
 }
 
+void note_result_read(struct op_call *call, const char *type, struct str path, const struct memory_ids *ids) {
+  struct txn who = call_author(call);
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  json_put(doc, obj, "type", str_from(type));
+  json_put(doc, obj, "path", path);
+  json_put_int(doc, obj, "size", (int64_t)json_write(call->arena, call->result, false).n);
+  yyjson_mut_val *results = ids ? json_put_arr(doc, obj, "results") : NULL;
+  for (size_t i = 0; ids && i < ids->n; i++)
+    yyjson_mut_arr_add_sint(doc, results, ids->v[i]);
+  reads_queue(call->engine->store, &who, STR("memory:read"), 0, STR_NONE, json_write(call->arena, obj, false));
+}
+
 enum status call_confirm_many(struct op_call *call, const char *what, size_t count) {
   enum { MANY = 10 };
   if (count <= MANY || !str_is(call->caller.trust, "agent") || json_bool(call->args, "confirm", false))
