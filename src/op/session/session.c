@@ -3,6 +3,7 @@
 
 #include "base/os/process.h"
 #include "base/utf8.h"
+#include "op/access/authenticate.h"
 #include "op/access/roles.h"
 #include "op/handlers.h"
 
@@ -290,6 +291,17 @@ enum status op_session_handoff(struct op_call *call) {
   return txn_commit(&txn, call->err);
 }
 
+static bool is_admin(const struct caller *c) { return c->principal && c->principal->role == ROLE_ADMIN; }
+
+/* An administrator may end the live sessions of others. */
+static enum status find_for_admin(struct op_call *call, struct session *ret_session, bool *ret_found) {
+  if (!is_admin(&call->caller) || str_empty(call->caller.session))
+    return STATUS_OK;
+  TRY(find_named(call, ret_session, ret_found));
+  *ret_found = *ret_found && !ret_session->ended_at;
+  return STATUS_OK;
+}
+
 /* Ending a session twice is not an error. The handoff note is stored all the same. */
 static enum status end_again(struct op_call *call, struct str text) {
   struct session session;
@@ -301,6 +313,11 @@ static enum status end_again(struct op_call *call, struct str text) {
     TRY(find_named(call, &session, &found));
   if (!found)
     return refuse_no_session(call);
+  if (!is_own(&call->caller, &session) && !is_admin(&call->caller)) {
+    error_set(call->err, STATUS_DENIED, "session %.*s belongs to %.*s", STR_ARG(session.handle),
+              STR_ARG(session.source));
+    return error_fix(call->err, "end only your own session; an administrator may end any");
+  }
   put_name(call, &session);
   json_put(call->doc, call->result, "ended_at", time_format(session.ended_at, time));
   json_put(call->doc, call->result, "reason", session.end_reason);
@@ -323,6 +340,8 @@ enum status op_session_end(struct op_call *call) {
   if (text.p)
     TRY(handoff_check(call, &text));
   TRY(session_current(call, &session, &found));
+  if (!found)
+    TRY(find_for_admin(call, &session, &found));
   if (!found)
     return end_again(call, text);
   TRY(begin(call, &session, &txn));

@@ -1,5 +1,6 @@
 /* test_session.c: sessions of processes and connections: registration, liveness, heartbeats, lookup, and the gate of
  * action items, with callers that the command line cannot simulate. */
+#include "op/access/authenticate.h"
 #include "op/session/session.h"
 
 #include <signal.h>
@@ -609,6 +610,32 @@ TEST(an_item_is_deleted_with_its_memory) {
   CHECK_INT(json_int(RUN(&user, "action list", "{}"), "pending", -1), 0);
   CHECK_INT(number("SELECT count(*) FROM action_item WHERE text LIKE '%harbour%'"), 0);
   CHECK_INT(number("SELECT count(*) FROM event WHERE detail LIKE '%harbour%'"), 0);
+  done();
+}
+
+/* ---- other callers ---- */
+
+TEST(only_the_owner_and_administrators_end_a_session) {
+  setup();
+  be_process(getpid());
+  struct str handle = boot(&agent);
+  struct str project = STR("demo");
+  struct principal who = {
+      .name = STR("token:other"), .team = agent.team, .role = ROLE_PROJECT, .projects = {&project, 1, 1}};
+  struct caller other = agent;
+  other.origin = NULL;
+  other.source = STR("other");
+  other.session = handle;
+  other.principal = &who;
+  CHECK_INT(try(&other, "session end", "{\"handoff\":\"Mine now\"}", NULL), STATUS_DENIED);
+  CHECK_INT(number("SELECT count(*) FROM handoff"), 0);
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
+  who = (struct principal){.name = STR("token:boss"), .team = agent.team, .role = ROLE_ADMIN};
+  yyjson_val *r = RUN(&other, "session end", "{}");
+  CHECK_STR(json_str(r, "reason"), "ended");
+  CHECK(!has(json_str(r, "ended_at"), "1970"));
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 0);
+  CHECK(json_bool(RUN(&other, "session end", "{}"), "already", false));
   done();
 }
 
