@@ -113,6 +113,7 @@ struct caller {
   struct str tool;             /* the interface's name for the operation; absent: op->name */
   struct str trust;            /* provenance of what this interface writes: "user", "agent", ... */
   bool foreign;                /* through the tools of another system: its memories do not fade */
+  bool extracted_items;        /* action items extracted from memories block its writes, as the profile promises */
   const struct origin *origin; /* NULL: unknown */
   /* Verified caller and its access: op/access/authenticate.h. NULL: the user or agent that started the process. */
   const struct principal *principal;

@@ -77,7 +77,8 @@ const struct renderer session_renderers[] = {
   {.op = "session task", .layout = "{dim session}  {task 16}"},
   {.op = "session handoff", .result = render_handoff},
   {.op = "session end", .layout = "{dim session} <already?had already ended: {reason 40}|ended>[, with handoff {handoff}]"},
-  {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items no pending action items"},
+  {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items no pending action items\n"
+   "@candidates candidate, not pending | memory {memory} | {text}"},
   {.op = "action add", .layout = ITEM},
   {.op = "action ack", .layout = ITEM "?<#remaining?  {remaining} still pending>"},
   {.op = "checkpoint", .result = render_checkpoint},

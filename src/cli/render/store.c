@@ -188,6 +188,9 @@ static void render_import(struct page *page, yyjson_val *r) {
            (long long)json_int(r, "already", 0), (long long)json_int(r, "tombstoned", 0), (long long)bad,
            (long long)json_int(r, "links", 0));
   page_txn(page, r);
+  if (json_int(r, "untrusted", 0))
+    buf_addf(&page->b, "untrusted %lld: %.*s\n", (long long)json_int(r, "untrusted", 0),
+             STR_ARG(json_str(r, "promote")));
 }
 
 static void render_transcript_import(struct page *page, yyjson_val *r) {

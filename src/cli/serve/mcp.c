@@ -28,11 +28,11 @@ struct serving {
   struct error err;
 };
 
-/* The parent process is the client. */
+/* The server's own process, not its parent: one client may start several servers, and each has its own session. */
 static void find_origin(struct serving *s) {
   char cwd[4096];
   s->origin.host = process_host(s->a);
-  s->origin.pid = getppid();
+  s->origin.pid = getpid();
   if (!process_started(s->origin.pid, &s->origin.started))
     s->origin.started = 0;
   if (getcwd(cwd, sizeof(cwd)))

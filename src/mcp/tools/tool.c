@@ -147,6 +147,7 @@ enum status tool_call(struct tool_run *run) {
   assert(run->tool && run->profile && run->engine && yyjson_is_obj(run->args));
   run->caller.tool = str_from(run->tool->name);
   run->caller.foreign = run->profile->foreign;
+  run->caller.extracted_items = run->profile->extracted_items;
   run->action = NULL;
   run->result = NULL;
   run->text = STR_NONE;

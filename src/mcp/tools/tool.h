@@ -103,6 +103,7 @@ struct profile {
   const struct profile_resource *resources; /* ends with uri == NULL, or NULL: those of mcp/protocol/resources.h */
   bool read_only;                           /* refuses tools, actions and operations that write */
   bool foreign;                             /* tools of another system, which keeps what it stores: nothing fades */
+  bool extracted_items;                     /* action items extracted from agents' memories block writes */
   int budget;                               /* maximum tokens per answer; 0: TOOL_BUDGET; negative: no limit */
   /* Formats an error for clients of this profile; NULL: the message with its fix, and the error object. */
   void (*error)(struct tool_run *run, const struct error *err);

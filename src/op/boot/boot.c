@@ -38,6 +38,8 @@ static void put_head(struct boot *b, struct str format, yyjson_mut_val *obj) {
   json_put_bool(call->doc, obj, "writes_blocked", writes_blocked(b));
   json_put_strs(call->doc, obj, "ended", &b->booted.ended);
   put_working_context(call, obj);
+  if (b->untrusted)
+    json_put_int(call->doc, obj, "untrusted", b->untrusted);
   json_put_opt(call->doc, obj, "degraded", join(call->arena, b->booted.degraded, b->degraded));
 }
 
@@ -53,23 +55,16 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
   p.title = str_empty(project) ? STR("Memory") : arena_printf(a, "Memory of %.*s", STR_ARG(project));
   if (b->booted.registered)
     p.note = arena_printf(a, "Session %.*s: pass it with each call.", STR_ARG(handle));
+  if (b->untrusted)
+    p.note = arena_printf(a, "%.*s%s%lld memor%s not shown: untrusted until a person promotes %s.", STR_ARG(p.note),
+                          p.note.p ? " " : "", (long long)b->untrusted, b->untrusted == 1 ? "y is" : "ies are",
+                          b->untrusted == 1 ? "it" : "them");
   size_t tokens;
   call->result = boot_fit_budget(a, call->doc, call->result, &p, &tokens);
   for (size_t g = 0; g < BOOT_GROUPS; g++)
     for (size_t i = 0; !b->groups[g].member && i < b->groups[g].shown; i++)
       list_push(a, &b->delivered, b->groups[g].v[i].id);
   return STATUS_OK;
-}
-
-/* What was delivered counts as used. */
-static void count_delivered(struct boot *b) {
-  struct op_call *call = b->call;
-  yyjson_mut_doc *doc = json_new(call->arena);
-  yyjson_mut_val *detail = yyjson_mut_obj(doc), *ids = json_put_arr(doc, detail, "results");
-  for (size_t i = 0; i < b->delivered.n; i++)
-    yyjson_mut_arr_add_sint(doc, ids, b->delivered.v[i]);
-  struct txn who = call_author(call);
-  reads_queue(call->engine->store, &who, STR_NONE, 0, STR_NONE, json_write(call->arena, detail, false));
 }
 
 enum status op_boot(struct op_call *call) {
@@ -83,10 +78,15 @@ enum status op_boot(struct op_call *call) {
     format = STR("brief");
   session_boot(call, &b.booted);
   TRY(boot_select(&b));
+  TRY(memory_count(call->engine->store, &b.scope, &(struct filter){.untrusted = true}, call->arena, &b.untrusted,
+                   call->err));
   put_head(&b, format, call->result);
   TRY(str_is(format, "full")     ? boot_as_full(&b)
       : str_is(format, "blocks") ? boot_as_blocks(&b)
                                  : boot_as_brief(&b, budget));
-  count_delivered(&b);
+  if (b.booted.registered)
+    call->caller.session = b.booted.session.handle;
+  note_result_read(call, "boot", arena_printf(call->arena, "cairn://boot/%.*s", STR_ARG(call->caller.project)),
+                   &b.delivered, true);
   return STATUS_OK;
 }

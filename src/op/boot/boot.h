@@ -25,8 +25,9 @@ struct boot {
   struct scope scope;
   struct booted booted;
   struct str degraded; /* which parts of memory retrieval failed; absent if none */
+  int64_t untrusted;   /* memories that are not shown until they are promoted */
   struct boot_group groups[BOOT_GROUPS];
-  LIST(int64_t) delivered; /* ids of the memories in the result */
+  struct memory_ids delivered; /* memories in the result */
 };
 
 /* Fills the groups, each up to its cap. */

@@ -68,7 +68,8 @@ static enum status write_session(struct op_call *call, struct txn *txn, struct s
   struct scope scope = call_scope(call);
   int64_t added;
   TRY(end_replaced(call, txn, s));
-  TRY(actions_collect(txn, &scope, call->arena, &added, call->err));
+  if (call->caller.extracted_items)
+    TRY(actions_collect(txn, &scope, call->arena, &added, call->err));
   TRY(actions_newest(txn->store, txn->team, &s->last_item, call->err));
   TRY(s->id ? session_refresh(txn, call->arena, s, call->err) : session_insert(txn, call->arena, s, call->err));
   return sessions_tidy(txn, call->err);
@@ -121,7 +122,8 @@ static enum status load_others(struct op_call *call, struct booted *b) {
   TRY(sessions_judge(call, c->project, &b->judged));
   TRY(handoff_last(st, c->team, c->project, b->registered ? b->session.handle : c->session, call->arena, &b->handoff,
                    call->err));
-  struct pending_query q = {.team = c->team, .project = c->project, .limit = ACTION_CAP};
+  struct pending_query q = {
+      .team = c->team, .project = c->project, .limit = ACTION_CAP, .extracted = c->extracted_items};
   return actions_pending(st, &q, call->arena, &b->items, &b->pending, call->err);
 }
 

@@ -255,5 +255,7 @@ enum status op_page(struct op_call *call) {
   json_put_int(call->doc, call->result, "shown", (int64_t)counts.shown);
   json_put_int(call->doc, call->result, "left_out", (int64_t)counts.left_out);
   json_put_int(call->doc, call->result, "hidden", options.hidden);
+  note_result_read(call, FILE_LONG_TERM, arena_printf(call->arena, "cairn://page/%.*s", STR_ARG(call->caller.project)),
+                   NULL, false);
   return STATUS_OK;
 }

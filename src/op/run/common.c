@@ -123,7 +123,8 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
                      .delivery = json_str(call->args, "delivery"),
                      .status = json_str(call->args, "status"),
                      .milestone = json_str(call->args, "milestone"),
-                     .trusted = json_bool(call->args, "trusted", false)};
+                     .trusted = json_bool(call->args, "trusted", false),
+                     .untrusted = json_bool(call->args, "untrusted", false)};
   struct str type = json_str(call->args, "type");
   if (!str_empty(type)) {
     const struct mem_type *t;
@@ -382,6 +383,20 @@ void note_read(struct op_call *call, const struct memory *m) {
   json_put_int(doc, obj, "size", (int64_t)m->body.n);
   struct str detail = json_write(call->arena, obj, false);
   reads_queue(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
+}
+
+void note_result_read(struct op_call *call, const char *type, struct str path, const struct memory_ids *ids,
+                      bool used) {
+  struct txn who = call_author(call);
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  json_put(doc, obj, "type", str_from(type));
+  json_put(doc, obj, "path", path);
+  json_put_int(doc, obj, "size", (int64_t)json_write(call->arena, call->result, false).n);
+  yyjson_mut_val *results = ids ? json_put_arr(doc, obj, used ? "results" : "ids") : NULL;
+  for (size_t i = 0; ids && i < ids->n; i++)
+    yyjson_mut_arr_add_sint(doc, results, ids->v[i]);
+  reads_queue(call->engine->store, &who, STR("memory:read"), 0, STR_NONE, json_write(call->arena, obj, false));
 }
 
 enum status call_confirm_many(struct op_call *call, const char *what, size_t count) {

@@ -65,6 +65,9 @@ void show_expired(const struct op_call *call, struct memory *m);
 NODISCARD enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 /* Queues a read event and counts the access. */
 void note_read(struct op_call *call, const struct memory *m);
+/* Logs that a result with several memories was read: one event for all. ids: the memories, NULL if not known; `used`:
+ * they count as used. */
+void note_result_read(struct op_call *call, const char *type, struct str path, const struct memory_ids *ids, bool used);
 
 /* An agent that changes more than 10 memories at once must pass `confirm`, on behalf of its user; otherwise
  * STATUS_CONFIRM, with `what` as the start of the message. Does not apply to people at the command line. */

@@ -22,6 +22,32 @@ void put_action_item(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct acti
   json_put_opt(doc, obj, "reason", item->reason);
 }
 
+/* Sentences that sound like action items. They block nobody; 'action add' makes one an item. */
+static enum status put_candidates(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct scope scope = call_scope(call);
+  struct action_items found = {0};
+  yyjson_mut_val *arr = NULL;
+  TRY(actions_extracted(st, &scope, false, call->arena, &found, call->err));
+  for (size_t i = 0; i < found.n; i++) {
+    struct action_item known;
+    bool exists;
+    TRY(action_find_text(st, call->caller.team,
+                         &(struct action_item){.project = found.v[i].project, .text = found.v[i].text}, call->arena,
+                         &known, &exists, call->err));
+    if (exists && !known.memory_id)
+      continue;
+    if (exists && !str_is(known.status, "pending"))
+      continue;
+    if (!arr)
+      arr = json_put_arr(call->doc, call->result, "candidates");
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, v, "text", found.v[i].text);
+    json_put_int(call->doc, v, "memory", found.v[i].memory_id);
+  }
+  return STATUS_OK;
+}
+
 enum status op_action_list(struct op_call *call) {
   struct store *st = call->engine->store;
   const struct caller *c = &call->caller;
@@ -29,7 +55,8 @@ enum status op_action_list(struct op_call *call) {
   int64_t limit, pending;
   bool all = json_bool(call->args, "all", false);
   TRY(call_int(call, "limit", 50, 1, 1000, &limit));
-  struct pending_query q = {.team = c->team, .project = c->project, .limit = all ? 1 : limit};
+  struct pending_query q = {
+      .team = c->team, .project = c->project, .limit = all ? 1 : limit, .extracted = c->extracted_items};
   TRY(actions_pending(st, &q, call->arena, all ? &first : &list, &pending, call->err));
   if (all)
     TRY(actions_all(st, c->team, c->project, limit, call->arena, &list, call->err));
@@ -38,7 +65,7 @@ enum status op_action_list(struct op_call *call) {
     put_action_item(call->doc, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
   json_put_int(call->doc, call->result, "pending", pending);
-  return STATUS_OK;
+  return c->extracted_items ? STATUS_OK : put_candidates(call);
 }
 
 static enum status begin(struct op_call *call, struct txn *ret_txn) {
@@ -72,6 +99,8 @@ enum status op_action_add(struct op_call *call) {
   }
   TRY(begin(call, &txn));
   TRY(action_add(&txn, call->arena, &item, &added, call->err));
+  if (!call->caller.extracted_items)
+    TRY(action_adopt(&txn, &item, call->err));
   put_action_item(call->doc, call->result, &item);
   json_put(call->doc, call->result, "action", added ? STR("added") : STR("already"));
   return txn_commit(&txn, call->err);
@@ -135,7 +164,8 @@ enum status op_action_ack(struct op_call *call) {
     TRY(action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err));
   }
   struct str project = str_empty(item.project) ? txn.project : item.project;
-  struct pending_query q = {.team = txn.team, .project = project, .limit = 1};
+  struct pending_query q = {
+      .team = txn.team, .project = project, .limit = 1, .extracted = call->caller.extracted_items};
   TRY(actions_pending(txn.store, &q, call->arena, &left, &remaining, call->err));
   json_put_int(call->doc, call->result, "id", item.id);
   json_put(call->doc, call->result, "text", item.text);

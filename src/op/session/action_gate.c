@@ -2,7 +2,8 @@
  *
  * A write of an agent is refused while an action item is pending that
  *   - belongs to the project of the call or of a memory that it changes, or is global; and
- *   - existed when the agent's session booted, so boot has shown it.
+ *   - existed when the agent's session booted, so boot has shown it; and
+ *   - was added by a caller. Extracted ones block only profiles that promise it (caller.extracted_items).
  * Items written later, by this session or another, count from the next boot on. People at the command line, reads,
  * answers, session operations and calls without a session are never blocked. If the items cannot be read, the write
  * proceeds and its reply says so. */
@@ -65,7 +66,7 @@ static enum status find_blocking(struct op_call *call, struct action_items *ret_
   struct strs projects = {0};
   add_targets(call, &projects);
   for (size_t i = 0; ret_items->n == 0 && i < projects.n; i++) {
-    struct pending_query q = {call->caller.team, projects.v[i], session.last_item, 5};
+    struct pending_query q = {call->caller.team, projects.v[i], session.last_item, 5, call->caller.extracted_items};
     TRY(actions_pending(call->engine->store, &q, call->arena, ret_items, ret_total, call->err));
   }
   drop_foreign(call, ret_items, ret_total);

@@ -3,6 +3,7 @@
 
 #include "base/os/process.h"
 #include "base/utf8.h"
+#include "op/access/authenticate.h"
 #include "op/access/roles.h"
 #include "op/handlers.h"
 
@@ -20,14 +21,21 @@ static struct str host_of(struct op_call *call) {
   return o->host.p ? o->host : process_host(call->arena);
 }
 
-/* By handle or number. Numbers can be guessed, so they work only for the source that booted the session. */
+/* True if both processes are known and differ: two servers of one client, for instance. */
+static bool is_other_process(const struct origin *o, const struct session *s) {
+  return o && o->pid > 0 && s->pid > 0 && !o->connection.p && !s->connection.p &&
+         (o->pid != s->pid || o->started != s->started || !str_eq(o->host, s->host));
+}
+
+/* By handle or number. Numbers can be guessed, so they work only for the source and process that booted the session. */
 static enum status find_named(struct op_call *call, struct session *ret_session, bool *ret_found) {
   const struct caller *c = &call->caller;
   struct session s;
   bool found;
   int64_t number;
   TRY(session_find(call->engine->store, c->team, c->session, call->arena, &s, &found, call->err));
-  *ret_found = found && (!str_int64(c->session, &number) || str_eq(s.source, c->source));
+  *ret_found =
+      found && (!str_int64(c->session, &number) || (str_eq(s.source, c->source) && !is_other_process(c->origin, &s)));
   if (*ret_found)
     *ret_session = s;
   return STATUS_OK;
@@ -289,6 +297,17 @@ enum status op_session_handoff(struct op_call *call) {
   return txn_commit(&txn, call->err);
 }
 
+static bool is_admin(const struct caller *c) { return c->principal && c->principal->role == ROLE_ADMIN; }
+
+/* An administrator may end the live sessions of others. */
+static enum status find_for_admin(struct op_call *call, struct session *ret_session, bool *ret_found) {
+  if (!is_admin(&call->caller) || str_empty(call->caller.session))
+    return STATUS_OK;
+  TRY(find_named(call, ret_session, ret_found));
+  *ret_found = *ret_found && !ret_session->ended_at;
+  return STATUS_OK;
+}
+
 /* Ending a session twice is not an error. The handoff note is stored all the same. */
 static enum status end_again(struct op_call *call, struct str text) {
   struct session session;
@@ -300,6 +319,11 @@ static enum status end_again(struct op_call *call, struct str text) {
     TRY(find_named(call, &session, &found));
   if (!found)
     return refuse_no_session(call);
+  if (!is_own(&call->caller, &session) && !is_admin(&call->caller)) {
+    error_set(call->err, STATUS_DENIED, "session %.*s belongs to %.*s", STR_ARG(session.handle),
+              STR_ARG(session.source));
+    return error_fix(call->err, "end only your own session; an administrator may end any");
+  }
   put_name(call, &session);
   json_put(call->doc, call->result, "ended_at", time_format(session.ended_at, time));
   json_put(call->doc, call->result, "reason", session.end_reason);
@@ -322,6 +346,8 @@ enum status op_session_end(struct op_call *call) {
   if (text.p)
     TRY(handoff_check(call, &text));
   TRY(session_current(call, &session, &found));
+  if (!found)
+    TRY(find_for_admin(call, &session, &found));
   if (!found)
     return end_again(call, text);
   TRY(begin(call, &session, &txn));

@@ -53,6 +53,7 @@ static const struct param list_params[] = {
   TEXT("cursor", 0, "CURSOR", "continue after the page that returned this next_cursor"),
   FLAG("own", "only memories of the project itself, no global ones"),
   FLAG("trusted", "exclude untrusted memories, as boot does"),
+  FLAG("untrusted", "only untrusted memories, which boot does not show"),
   IN_CORPORA("what to list (default memory); may be repeated"),
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
@@ -137,14 +138,14 @@ const struct op memories_ops[] = {
    .help = "Blockers, a person's first; what a search for the task finds; patterns ranked by the task, identity, lessons, decisions, context, open tasks, the last handoff, "
    "other live sessions and pending action items, within a token budget. Protected memories are never dropped; "
    "dropped ones are counted. With --register or --pid it registers a session: the reply contains its handle, dead "
-   "sessions are ended, and action items of recent memories become pending. MCP and HTTP clients register "
-   "automatically.",
+   "sessions are ended. MCP and HTTP clients register automatically. 'untrusted' counts memories that are not shown until "
+   "a person promotes them.",
    .example = "cairn boot --task 'fix the flaky login test'\ncairn boot --pid $PPID --format full",
    .params = boot_params, .flags = OP_EVERYDAY | OP_PROJECT | OP_BOOTS,
    .result = "text? session? writes_blocked:bool format=brief|full|blocks project session_id?:int ended:[text] "
    "working_context?:(task project source note) degraded? tokens:int budget?:int "
    "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int fetch)] "
-   "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning?",
+   "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning? untrusted?:int",
    .routes = ROUTES(
      ROUTE("GET", "/boot", .without = "register pid host cwd", .summary = "Show what boot returns, without starting a session"),
      ROUTE("POST", "/boot"),

@@ -76,10 +76,11 @@ const struct op sessions_ops[] = {
    .routes = ROUTES(ROUTE("POST", "/session/end")),
    .run = op_session_end},
   {.name = "action list", .group = "Sessions", .summary = "List pending action items",
-   .help = "",
+   .help = "Also lists candidates: sentences of recent memories that sound like action items. They block nobody; 'action "
+   "add' makes one an item.",
    .example = "cairn action list\ncairn action list --all",
    .params = action_list_params, .flags = OP_PROJECT,
-   .result = "items:[@action] count:int pending:int",
+   .result = "items:[@action] count:int pending:int candidates?:[(text memory:int)]",
    .routes = ROUTES(ROUTE("GET", "/actions")),
    .run = op_action_list},
   {.name = "action add", .group = "Sessions", .summary = "Add an action item",

@@ -38,7 +38,8 @@ static const struct param import_params[] = {
   {"format", PARAM_TEXT, 0, NULL, NULL, formats, "input format; default auto"},
   FLAG("skip_bad", "import valid rows even if others are invalid"),
   FLAG("dry_run", "check everything, change nothing"),
-  FLAG("keep_trust", "keep the trust recorded in your own export (default: all untrusted)"),
+  FLAG("keep_trust", "keep the trust recorded in an export, also of text that reads like instructions to a model"),
+  FLAG("untrusted", "import everything as untrusted: for an export that someone else made"),
   FLAG("defer_embedding", "do not embed now; 'cairn reembed' or maintenance does it later"),
   END
 };
@@ -182,14 +183,15 @@ const struct op store_ops[] = {
    .run = op_export},
   {.name = "import", .group = "Store", .summary = "Import an export, a JSONL graph, or Markdown notes",
    .help = "One transaction. Invalid rows are reported with their line, and nothing is imported unless --skip-bad is given. "
-   "Purged memories are not imported again. Imported memories are untrusted until promoted, whatever the file says; "
-   "--keep-trust keeps the trust recorded in your own export.",
-   .example = "cairn import memories.jsonl\ncairn import memories.jsonl --keep-trust\ncairn import ~/notes --format markdown --dry-run",
+   "Purged memories are not imported again. At the command line, memories of an export keep their trust, except text that "
+   "reads like instructions to a model; with --untrusted they do not. All other imported memories are untrusted until promoted; "
+   "'untrusted' counts them.",
+   .example = "cairn import memories.jsonl\ncairn import theirs.jsonl --untrusted\ncairn import ~/notes --format markdown --dry-run",
    .params = import_params, .flags = OP_WRITE | OP_GATED,
    .local = "reads a file on the server",
    .result = "format imported:int already:int tombstoned:int duplicates?:int links:int tombstones?:int transactions?:int "
    "events?:int redacted?:int refused_count:int refused:[obj] warnings:[@warning] more_warnings?:int embedded?:int "
-   "dry_run?:bool ok?:bool message? fix? degraded? txn?:int",
+   "dry_run?:bool ok?:bool message? fix? degraded? txn?:int untrusted?:int promote?",
    .run = op_import},
   {.name = "sync", .group = "Store", .summary = "Sync MEMORY.md with the store",
    .help = "Writes the memories of the project to its MEMORY.md by section, and stores the edits people made there: a new "

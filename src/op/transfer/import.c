@@ -55,10 +55,11 @@ static void put_counts(struct import *im, bool committed) {
     const char *name;
     int64_t count;
     bool always;
-  } counts[] = {
-      {"imported", im->imported, true},      {"already", im->already, true}, {"tombstoned", im->tombstoned, true},
-      {"duplicates", im->duplicates, false}, {"links", im->links, true},     {"tombstones", im->tombstones, false},
-      {"transactions", im->txns, false},     {"events", im->events, false},  {"redacted", im->redacted, false}};
+  } counts[] = {{"imported", im->imported, true},     {"already", im->already, true},
+                {"tombstoned", im->tombstoned, true}, {"duplicates", im->duplicates, false},
+                {"links", im->links, true},           {"tombstones", im->tombstones, false},
+                {"transactions", im->txns, false},    {"events", im->events, false},
+                {"redacted", im->redacted, false},    {"untrusted", im->untrusted, false}};
   for (size_t i = 0; i < ARRAY_LEN(counts); i++)
     if (counts[i].always || counts[i].count)
       json_put_int(im->call->doc, im->call->result, counts[i].name, committed ? counts[i].count : 0);
@@ -108,6 +109,11 @@ enum status import_finish(struct import *im) {
   bool changed = im->imported || im->links || im->tombstones || im->txns || im->events;
   json_put(call->doc, result, "format", str_from(im->format));
   put_counts(im, !failed);
+  if (im->untrusted && !failed)
+    json_put(
+        call->doc, result, "promote",
+        STR("search finds untrusted memories, boot does not show them: 'cairn list --untrusted' lists them, 'cairn "
+            "promote ID' makes one trusted"));
   json_put_int(call->doc, result, "refused_count", im->bad);
   yyjson_mut_obj_add_val(call->doc, result, "refused", im->refused);
   yyjson_mut_obj_add_val(call->doc, result, "warnings", im->warnings);
@@ -157,6 +163,7 @@ static enum status insert_draft(struct import *im, struct op_call *call, struct 
   if (s == STATUS_OK)
     s = duplicates_link(call, &im->txn, w);
   im->imported += s == STATUS_OK;
+  im->untrusted += s == STATUS_OK && !memory_is_trusted(m);
   im->redacted += w->redacted;
   /* After the row is inserted, an error is not a row error. */
   if (s != STATUS_OK && m->id && import_is_row_error(s))
@@ -271,7 +278,12 @@ enum status op_import(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "import: the file's name is empty");
     return error_fix(call->err, "cairn import FILE");
   }
-  if (im.keep_trust && !call_is_by_person(call)) {
+  im.own = call_is_by_person(call) && !json_bool(call->args, "untrusted", false);
+  if (im.keep_trust && !im.own && call_is_by_person(call)) {
+    error_set(call->err, STATUS_USAGE, "import: keep_trust and untrusted contradict each other");
+    return error_fix(call->err, "give one of them");
+  }
+  if (im.keep_trust && !im.own) {
     error_set(call->err, STATUS_DENIED, "only a person may use keep_trust");
     return error_fix(call->err, "leave keep_trust out: the memories are imported as untrusted; your user can promote "
                                 "them");

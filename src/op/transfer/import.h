@@ -50,8 +50,10 @@ struct import {
   struct txn txn;
   const char *format;
   bool skip_bad, dry_run;
-  bool keep_trust; /* use the trust in the file; only a person may ask for it */
+  bool own;        /* a person imports their own export: use the trust in the file, unless the text is suspect */
+  bool keep_trust; /* also of suspect text; only a person may ask for it */
   int64_t imported, already, tombstoned, duplicates, links, tombstones, txns, events, redacted;
+  int64_t untrusted; /* of the imported */
   int64_t bad, warned;
   int64_t last_chunk;                 /* id of the newest chunk before this import */
   yyjson_mut_val *refused, *warnings; /* lists of the result */

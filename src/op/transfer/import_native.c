@@ -204,13 +204,13 @@ static enum status check_names(struct native *n, const struct memory *m, struct 
   return STATUS_OK;
 }
 
-/* Without --keep-trust the memories of the file are untrusted, whatever it says. */
+/* The file may claim any trust, so text that reads like instructions is checked again and loses it. */
 static void set_trust(struct native *n, struct memory *m) {
   if (n->im->keep_trust)
     return;
-  if (str_is(m->trust, "user") || str_is(m->trust, "agent"))
-    m->trust = STR("import");
   m->suspect = suspect_memory(n->line, m);
+  if ((!n->im->own || m->suspect.p) && (str_is(m->trust, "user") || str_is(m->trust, "agent")))
+    m->trust = STR("import");
 }
 
 static enum status store_memory(struct native *n, int64_t line, struct record *r, struct error *err) {
@@ -236,6 +236,7 @@ static enum status store_memory(struct native *n, int64_t line, struct record *r
   if (s == STATUS_OK && r->notes.n)
     s = notes_set(&im->txn, n->line, m, &none, &r->notes, err);
   im->imported += s == STATUS_OK;
+  im->untrusted += s == STATUS_OK && !memory_is_trusted(m);
   if (!n->first_new)
     n->first_new = m->id;
   /* After the row is inserted, an error is not a row error. */

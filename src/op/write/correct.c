@@ -97,8 +97,10 @@ enum status op_history(struct op_call *call) {
   }
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "chain");
   struct str reason = STR_NONE;
+  struct memory_ids ids = {0};
   for (;;) {
     TRY(put_version(call, arr, id, reason));
+    list_push(call->arena, &ids, id);
     TRY(link_successor(st, call->caller.team, id, call->arena, &l, call->err));
     if (l.src == 0)
       break;
@@ -106,6 +108,7 @@ enum status op_history(struct op_call *call) {
     reason = l.reason;
   }
   json_put_int(call->doc, call->result, "head", id);
+  note_result_read(call, "history", arena_printf(call->arena, "cairn://history/%.*s", STR_ARG(m.uid)), &ids, false);
   return STATUS_OK;
 }
 

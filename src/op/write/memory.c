@@ -329,6 +329,11 @@ enum status op_list(struct op_call *call) {
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
   json_put_int(call->doc, call->result, "total", total);
   json_put_int(call->doc, call->result, "offset", f.offset);
+  struct memory_ids ids = {0};
+  for (size_t i = 0; i < list.n; i++)
+    list_push(call->arena, &ids, list.v[i].id);
+  note_result_read(call, "list", arena_printf(call->arena, "cairn://list/%.*s", STR_ARG(call->caller.project)), &ids,
+                   false);
   return put_retired(call, &scope, f);
 }
 

@@ -113,6 +113,7 @@ struct filter {
   int64_t since, until;  /* creation time; 0 = unbounded */
   bool no_retired_tasks; /* exclude done and stale tasks */
   bool trusted;          /* only trusted memories: SQL_TRUSTED */
+  bool untrusted;        /* only the others */
   const char *order;     /* SQL; NULL = newest first */
   int64_t limit, offset;
   bool own;              /* only the scope's project, without global memories */

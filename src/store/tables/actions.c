@@ -14,6 +14,13 @@
   " AND (i.memory_id IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.team = i.team AND m.id = i.memory_id"           \
   " AND m.state = 'active'))"
 
+/* Extracted items only if the parameter is 1. */
+#define AND_KIND(parameter) " AND (" parameter " = 1 OR NOT " EXTRACTED ")"
+/* A sentence that was taken from its memory's text, not added by a caller. */
+#define EXTRACTED                                                                                                      \
+  "EXISTS (SELECT 1 FROM label l WHERE l.team = i.team AND l.memory_id = i.memory_id AND l.field = 'action_items'"     \
+  " AND l.value = i.text)"
+
 static struct action_item read_row(const struct rows *r, struct arena *a) {
   return (struct action_item){.id = rows_int(r, 0),
                               .memory_id = rows_int(r, 1),
@@ -79,10 +86,10 @@ enum status actions_pending(struct store *st, const struct pending_query *q, str
                             struct action_items *ret_list, int64_t *ret_total, struct error *err) {
   struct rows r;
   int64_t total, upto = q->upto > 0 ? q->upto : INT64_MAX;
-  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3", "ssi", q->team,
-             q->project, upto));
-  db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", q->team,
-           q->project, upto, q->limit);
+  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3" AND_KIND("?4"),
+             "ssii", q->team, q->project, upto, (int64_t)q->extracted));
+  db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3" AND_KIND("?4") " ORDER BY i.id DESC LIMIT ?5",
+           "ssiii", q->team, q->project, upto, (int64_t)q->extracted, q->limit);
   TRY(read_all(st, &r, a, ret_list));
   if (ret_total)
     *ret_total = total;
@@ -137,15 +144,28 @@ enum status action_add(struct txn *txn, struct arena *a, struct action_item *ite
   return STATUS_OK;
 }
 
-/* Action items of recent memories; see actions_collect(). */
-static enum status extracted_items(struct store *st, const struct scope *scope, struct arena *a,
-                                   struct action_items *ret_list, struct error *err) {
+enum status action_adopt(struct txn *txn, struct action_item *item, struct error *err) {
+  struct db *db = txn->store->db;
+  TRY(db_exec(db, err,
+              "UPDATE action_item AS i SET memory_id = NULL WHERE i.team = ?1 AND i.id = ?2 AND i.status = 'pending'"
+              " AND " EXTRACTED,
+              "si", txn->team, item->id));
+  if (db_changes(db) > 0)
+    item->memory_id = 0;
+  return STATUS_OK;
+}
+
+enum status actions_extracted(struct store *st, const struct scope *scope, bool by_agents, struct arena *a,
+                              struct action_items *ret_list, struct error *err) {
   struct sql q = SQL(a);
   sql_add(&q, "SELECT m.id, m.project, l.value FROM memory m JOIN label l ON l.team = m.team AND l.memory_id = m.id"
               " AND l.field = 'action_items' WHERE ");
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.kind <> 'rule' AND m.kind <> 'task' AND m.delivery <> 'pinned'"
-              " AND " SQL_TRUSTED " AND length(l.value) <= 2000 AND m.created_at > ");
+              " AND " SQL_TRUSTED " AND length(l.value) <= 2000");
+  if (by_agents)
+    sql_add(&q, " AND m.trust = 'agent'");
+  sql_add(&q, " AND m.created_at > ");
   sql_int(&q, scope->now - ACTION_DAYS * MS_PER_DAY);
   sql_addf(&q, " ORDER BY m.created_at DESC, m.id DESC, l.pos LIMIT %d", ACTION_CAP);
   struct rows r;
@@ -163,9 +183,9 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
                             struct error *err) {
   struct action_items newest = {0}, found = {0};
   int64_t pending, count = 0;
-  struct pending_query q = {.team = scope->team, .project = scope->project, .limit = 1};
+  struct pending_query q = {.team = scope->team, .project = scope->project, .limit = 1, .extracted = true};
   TRY(actions_pending(txn->store, &q, a, &newest, &pending, err));
-  TRY(extracted_items(txn->store, scope, a, &found, err));
+  TRY(actions_extracted(txn->store, scope, true, a, &found, err));
   struct reach reach = store_reach(txn->store);
   for (size_t i = 0; i < found.n && pending + count < ACTION_CAP; i++) {
     bool added = false;

@@ -108,6 +108,12 @@ static enum status append_group(struct appending *p, struct messages *list, stru
   return STATUS_OK;
 }
 
+static bool is_flush_due(const struct appending *p, int64_t tokens, bool flushed) {
+  return p->limits.flush && tokens >= p->limits.flush && !flushed;
+}
+
+static bool is_compact_due(const struct appending *p, int64_t tokens) { return tokens >= p->limits.compact; }
+
 static void put_appended(struct appending *p) {
   struct op_call *call = p->call;
   const struct transcript_appended *d = &p->done;
@@ -128,9 +134,8 @@ static void put_appended(struct appending *p) {
   if (counted) {
     json_put_int(call->doc, call->result, "messages", info.messages);
     json_put_int(call->doc, call->result, "tokens", info.tokens);
-    json_put_bool(call->doc, call->result, "flush_due",
-                  p->limits.flush && info.tokens >= p->limits.flush && !info.flushed);
-    json_put_bool(call->doc, call->result, "compact_due", info.tokens >= p->limits.compact);
+    json_put_bool(call->doc, call->result, "flush_due", is_flush_due(p, info.tokens, info.flushed));
+    json_put_bool(call->doc, call->result, "compact_due", is_compact_due(p, info.tokens));
   }
   json_put_opt(call->doc, call->result, "not_indexed", p->not_indexed);
   if (d->added)
@@ -144,6 +149,7 @@ struct stream {
   int fd;
   struct buf pending; /* bytes after the last newline */
   int64_t line;
+  struct transcript_info before; /* the transcript when the stream began */
   enum status first_failure;
 };
 
@@ -169,6 +175,16 @@ static enum status emit_error(struct stream *in, const struct error *err, int64_
   yyjson_mut_val *v = op_error_json(call->doc, err);
   json_put_int(call->doc, v, "line", line);
   return emit(call, v);
+}
+
+/* With --json a stream has no summary, so the line of the last stored message tells. */
+static void put_due(const struct stream *in, yyjson_mut_val *v) {
+  const struct appending *p = in->p;
+  int64_t tokens = in->before.tokens + p->done.tokens;
+  if (is_flush_due(p, tokens, in->before.flushed))
+    json_put_bool(p->call->doc, v, "flush_due", true);
+  if (is_compact_due(p, tokens))
+    json_put_bool(p->call->doc, v, "compact_due", true);
 }
 
 /* Stores the lines of a text, and emits a result for each line once they are on disk. */
@@ -198,6 +214,8 @@ static enum status stream_lines(struct stream *in, struct str text) {
       json_put_int(call->doc, v, "line", lines.v[i]);
     json_put(call->doc, v, "id", list.v[i].id);
     json_put(call->doc, v, "role", str_from(speaker_names[list.v[i].role]));
+    if (i + 1 == list.n)
+      put_due(in, v);
     TRY(emit(call, v));
   }
   return STATUS_OK;
@@ -243,6 +261,9 @@ static enum status append_stream(struct appending *p) {
   *in = (struct stream){.p = p, .fd = -1, .pending = BUF(call->arena)};
   p->folder.index_later = true; /* update the index once, at the end */
   TRY(stream_open(call, in));
+  struct error ignored;
+  if (transcript_find(&p->folder, p->session, call->arena, &in->before, &ignored) != STATUS_OK)
+    in->before = (struct transcript_info){0};
   bool end = false;
   while (!end && !cancelled(call)) {
     ssize_t n = read(in->fd, piece, STREAM_BYTES);

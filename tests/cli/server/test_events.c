@@ -201,10 +201,30 @@ TEST(reads_and_searches_are_flushed_at_exit) {
   e = only(&events, "memory:search");
   CHECK_STR(jstr(e, "detail.query"), "parsley");
   CHECK_INT(jint(e, "detail.results[0]"), id);
-  /* A list is logged as neither a read nor a search. */
-  seq = last_seq();
-  OK("list");
-  CHECK_INT(events_since(seq).n, 0);
+}
+
+TEST(results_with_several_memories_are_one_read) {
+  int64_t id = STORE("--type", "guardrail", "Parsley grows in pots");
+  static const struct {
+    const char *op, *path;
+    bool ids;
+  } reads[] = {{"list", "cairn://list/", true},
+               {"boot", "cairn://boot/", true},
+               {"history", "cairn://history/", true},
+               {"page", "cairn://page/", false}};
+  for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
+    test_note("%s", reads[i].op);
+    int64_t seq = last_seq();
+    OK(reads[i].op, strcmp(reads[i].op, "history") == 0 ? num(id) : "--quiet");
+    struct json_lines events = events_since(seq);
+    CHECK_INT(events.n, 1);
+    yyjson_val *e = only(&events, "memory:read");
+    CHECK_STR(jstr(e, "op"), reads[i].op);
+    CHECK(str_starts(jstr(e, "detail.path"), str_from(reads[i].path)));
+    CHECK(jint(e, "detail.size") > 0);
+    if (reads[i].ids)
+      CHECK_INT(jint(e, "detail.results[0]"), id);
+  }
 }
 
 TEST(a_read_is_recorded_without_a_transaction) {

@@ -255,6 +255,36 @@ TEST(mcp_modern_without_handshake) {
   end(p);
 }
 
+/* A client may start several servers in one folder. Each is its own session. */
+TEST(mcp_servers_of_one_client_have_separate_sessions) {
+  struct proc *a = START("--profile", "openbrain2"), *b = START("--profile", "openbrain2");
+  shake_hands(a, "2025-11-25", "{}");
+  shake_hands(b, "2025-11-25", "{}");
+#define BOOT(p, id, task)                                                                                              \
+  jint(get(p, id, "tools/call", CALL("boot_session_v2", "\"source\":\"twin\",\"task\":\"" task "\"")),                 \
+       "result.structuredContent.session_id")
+#define SET(p, id, value) get(p, id, "tools/call", CALL("scratch_set_v2", "\"key\":\"branch\",\"value\":\"" value "\""))
+#define BRANCH(p, id)                                                                                                  \
+  jstr(get(p, id, "tools/call", CALL("scratch_get_v2", "\"key\":\"branch\"")), "result.structuredContent.value")
+  int64_t first = BOOT(a, 1, "one");
+  CHECK(!jbool(SET(a, 2, "main"), "result.isError"));
+  CHECK(jbool(SET(b, 3, "stolen"), "result.isError")); /* b has not booted */
+  CHECK(BOOT(b, 4, "two") != first);
+  CHECK(!jbool(SET(b, 5, "side"), "result.isError"));
+  CHECK_STR(BRANCH(a, 6), "main");
+  CHECK_STR(BRANCH(b, 7), "side");
+  CHECK(jbool(get(b, 8, "tools/call", textf(CALL("end_session_v2", "\"session_id\":%lld"), (long long)first)),
+              "result.isError"));
+  CHECK_INT(jint(OK("session", "list"), "count"), 2);
+  CHECK(!jbool(get(b, 9, "tools/call", CALL("end_session_v2", "")), "result.isError"));
+  yyjson_val *v = OK("session", "list");
+  CHECK_INT(jint(v, "count"), 1);
+  CHECK_STR(jstr(v, "sessions[0].task"), "one");
+  CHECK_STR(BRANCH(a, 10), "main");
+  end(a);
+  end(b);
+}
+
 /* The client is the source, and its boot starts a session that ends with the connection. */
 TEST(mcp_session_of_the_connection) {
   struct proc *p = START("--profile", "full");
@@ -267,7 +297,7 @@ TEST(mcp_session_of_the_connection) {
   CHECK_INT(jint(v, "count"), 1);
   CHECK_STR(jstr(v, "sessions[0].source"), "test-client");
   CHECK_STR(jstr(v, "sessions[0].client"), "Test Client");
-  CHECK_INT(jint(v, "sessions[0].pid"), getpid());
+  CHECK_INT(jint(v, "sessions[0].pid"), proc_pid(p));
   v = OK("get", "1");
   CHECK_STR(jstr(v, "source"), "test-client");
   CHECK_STR(jstr(v, "trust"), "agent");

@@ -51,8 +51,9 @@ TEST(the_event_log_has_changes_reads_and_searches_and_no_calls) {
   OK("list");
   REFUSED("not_found", "get", "77");
   struct json_lines events = events_since(0);
-  CHECK_INT(events.n, 1);
+  CHECK_INT(events.n, 2);
   CHECK_STR(jstr(events.v[0], "action"), "memory:write");
+  CHECK_STR(jstr(events.v[1], "action"), "memory:read"); /* the list */
 }
 
 TEST(metrics_count_calls_and_errors_of_a_period) {

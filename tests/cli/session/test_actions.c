@@ -62,7 +62,8 @@ TEST(some_answers_need_a_reason_and_rules_are_never_done) {
 }
 
 TEST(an_item_can_be_named_by_its_text) {
-  int64_t id = STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  int64_t id = STORE("The release is on Friday");
+  OK("action", "add", "TODO: rotate the signing key before it.", "--memory", num(id));
   yyjson_val *r = OK("boot", "--register");
   CHECK_INT(jlen(r, "action_items"), 1);
   CHECK_INT(jint(r, "action_items[0].memory"), id);
@@ -90,13 +91,36 @@ TEST(people_are_never_blocked) {
   STORE("Parsley grows in pots");
 }
 
-TEST(an_extracted_item_becomes_pending_at_a_registered_boot) {
-  STORE("The release is on Friday. TODO: rotate the signing key before it.");
-  CHECK_INT(jint(OK("action", "list"), "pending"), 0);
-  CHECK_INT(jlen(OK("boot"), "action_items"), 0); /* not registered */
-  OK("boot", "--register");
-  CHECK_INT(jint(OK("action", "list"), "pending"), 1);
-  OK("boot", "--register");
+TEST(sentences_of_memories_are_candidates_until_they_are_added) {
+  int64_t id = STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  yyjson_val *r = OK("action", "list");
+  CHECK_INT(jint(r, "pending"), 0);
+  CHECK_INT(jlen(r, "candidates"), 1);
+  CHECK_INT(jint(r, "candidates[0].memory"), id);
+  const char *text = cstr(jstr(r, "candidates[0].text"));
+  CHECK_INT(jlen(OK("boot", "--register"), "action_items"), 0);
+  CHECK_STR(jstr(OK("action", "add", text, "--memory", num(id)), "action"), "added");
+  r = OK("boot", "--register");
+  CHECK_INT(jlen(r, "action_items"), 1);
+  CHECK_STR(jstr(r, "action_items[0].text"), text);
+  r = OK("action", "list");
+  CHECK_INT(jint(r, "pending"), 1);
+  CHECK(!jget(r, "candidates"));
+  OK("action", "ack", "1", "will_execute");
+  CHECK(!jget(OK("action", "list"), "candidates"));
+}
+
+/* Cairn 0.1.0 made items of such sentences at boot. */
+TEST(an_item_that_an_earlier_version_extracted_does_not_block) {
+  int64_t id = STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  const char *text = cstr(jstr(OK("action", "list"), "candidates[0].text"));
+  OK("action", "add", text);
+  sql_do(textf("UPDATE action_item SET memory_id = %lld", (long long)id));
+  CHECK_INT(jlen(OK("boot", "--register"), "action_items"), 0);
+  yyjson_val *r = OK("action", "list");
+  CHECK_INT(jint(r, "pending"), 0);
+  CHECK_INT(jlen(r, "candidates"), 1);
+  CHECK_STR(jstr(OK("action", "add", text), "action"), "already");
   CHECK_INT(jint(OK("action", "list"), "pending"), 1);
 }
 
@@ -115,13 +139,42 @@ static yyjson_val *ask(struct proc *server, int id, const char *method, const ch
   FAIL("no answer to %s", method);
 }
 
-TEST(an_agent_must_acknowledge_before_it_writes) {
-  STORE("The release is on Friday. TODO: rotate the signing key before it.");
-  struct proc *server = proc_start(.argv = ARGS(CAIRN_BIN, "mcp"), .env = cli_env());
+static struct proc *start(const char *profile) {
+  struct proc *server = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--profile", profile), .env = cli_env());
   ask(server, 1, "initialize",
       "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}"
       "}");
   proc_send(server, STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
+  return server;
+}
+
+TEST(facts_that_say_must_do_not_block_agents) {
+  OK("remember", "--type", "person", "Helen from legal must approve every change to the cookie banner.");
+  STORE("The API must return JSON.");
+  static const char *const calls[][3] = {
+      {"default", "{\"name\":\"memory_boot\",\"arguments\":{}}",
+       "{\"name\":\"memory_store\",\"arguments\":{\"text\":\"Tea is green and comes from the hills\"}}"},
+      {"full", "{\"name\":\"memory_boot\",\"arguments\":{}}",
+       "{\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Coffee is black and comes from the south\"}}"},
+      {"openbrain", "{\"name\":\"boot_session\",\"arguments\":{\"project\":\"\",\"source\":\"tester\"}}",
+       "{\"name\":\"remember\",\"arguments\":{\"content\":\"Lunch is at noon on Mondays\",\"source\":\"tester\"}}"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+    test_note("%s", calls[i][0]);
+    struct proc *server = start(calls[i][0]);
+    yyjson_val *r = ask(server, 2, "tools/call", calls[i][1]);
+    CHECK(!jbool(r, "isError"));
+    r = ask(server, 3, "tools/call", calls[i][2]);
+    test_note("%s: %s", calls[i][0], cstr(jstr(r, "content[0].text")));
+    CHECK(!jbool(r, "isError"));
+    CHECK_INT(proc_wait(server).exit_code, 0);
+  }
+  CHECK_INT(sql_number("SELECT count(*) FROM action_item"), 0);
+}
+
+TEST(an_agent_must_acknowledge_before_it_writes) {
+  OK("action", "add", "rotate the signing key");
+  struct proc *server = start("default");
 #define TOOL(id, name, args) ask(server, id, "tools/call", "{\"name\":\"" name "\",\"arguments\":" args "}")
 #define STORE_TEA(id) TOOL(id, "memory_store", "{\"text\":\"Tea is green and comes from the hills\"}")
   /* Not blocked before the first boot. */

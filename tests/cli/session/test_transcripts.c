@@ -121,6 +121,12 @@ TEST(thresholds_report_when_flush_and_compact_are_due) {
   yyjson_val *r = say("user", words("a", 150));
   CHECK(jbool(r, "flush_due"));
   CHECK(jbool(r, "compact_due"));
+  /* A stream prints no summary: the last line tells. */
+  struct run fed =
+      CAIRN_FED(STR(LINE("user", "more") LINE("user", "and more")), "--json", "transcript", "append", "talk", "-");
+  struct json_lines lines = lines_of(fed.out);
+  CHECK_INT(lines.n, 2);
+  CHECK(jbool(lines.v[1], "flush_due") && jbool(lines.v[1], "compact_due"));
   OK("transcript", "flush", "talk");
   CHECK(!jbool(say("user", "x"), "flush_due"));
   OK("config", "flush.enabled", "off");

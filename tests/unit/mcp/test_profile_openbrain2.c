@@ -1,5 +1,6 @@
 /* test_profile_openbrain2.c: conversation with the 39 tools of brain_v2: arguments, result fields, errors. */
 #include "base/utf8.h"
+#include "core/text/token_count.h"
 #include "script.h"
 
 /* Split, so no file of the repository has text that looks like a secret. */
@@ -696,5 +697,52 @@ TEST(a_lost_pin_is_named) {
       "supersede_rule_v2",
       J({"old_id" : 1, "new_headline" : "Masts are pine", "new_body" : "They come from Sweden.", "reason" : "looked"}));
   CHECK_INT(brain_count(r, "not_inherited"), 1);
+  script_close();
+}
+
+/* Many sessions, tasks and action items, and a long handoff. */
+TEST(boot_fits_its_cap_and_names_what_it_omits) {
+  script_open("openbrain2");
+  char args[2400], note[1801];
+  for (int i = 0; i < 12; i++) {
+    snprintf(args, sizeof(args), "{\"content\":\"Visit harbour number %d and measure the depth there\"}", 100 + i);
+    script_call("remember_task_v2", args);
+  }
+  for (int i = 0; i < 13; i++) {
+    snprintf(args, sizeof(args), "{\"source_kind\":\"task\",\"source_id\":%d,\"text\":\"Answer letter %d\"}",
+             i % 12 + 1, i);
+    script_call("create_action_item_v2", args);
+  }
+  for (int i = 0; i < 25; i++) {
+    static char client[25][20];
+    snprintf(client[i], sizeof(client[i]), "client-%d", i);
+    script_as(client[i]);
+    snprintf(args, sizeof(args),
+             "{\"source\":\"agent-%d\",\"task\":\"Counting the boats of the northern and the southern harbour for the "
+             "yearly report, part %d\",\"cwd\":\"/home/somebody/projects/harbours/part-%d\"}",
+             i, i, i);
+    script_call("boot_session_v2", args);
+  }
+  memset(note, 'x', sizeof(note) - 1);
+  for (size_t i = 6; i < sizeof(note) - 1; i += 7)
+    note[i] = ' ';
+  note[sizeof(note) - 1] = '\0';
+  snprintf(args, sizeof(args), "{\"content\":\"%s\"}", note);
+  script_call("write_handoff_v2", args);
+  script_as("last");
+  yyjson_mut_val *r = script_call("boot_session_v2", J({"source" : "claude"}));
+  struct arena a = {0};
+  size_t tokens = tokens_estimate(json_write(&a, r, false));
+  arena_release(&a);
+  CHECK(tokens <= 2000);
+  CHECK_INT(brain_int(r, "token_estimate", 0), tokens);
+  CHECK_INT(result_text(r, "handoff").n, strlen(note));
+  size_t shown = brain_count(r, "other_active_sessions");
+  yyjson_mut_val *omitted = yyjson_mut_obj_get(r, "other_active_sessions_omitted");
+  CHECK_INT((int64_t)shown + brain_int(omitted, "count", 0), 25);
+  CHECK_STR(result_text(omitted, "call"), "list_active_sessions_v2()");
+  omitted = yyjson_mut_obj_get(r, "pending_action_items_omitted");
+  CHECK_INT((int64_t)brain_count(r, "pending_action_items") + brain_int(omitted, "count", 0), 13);
+  CHECK_INT(brain_count(r, "active_tasks") + brain_count(r, "truncated"), 12);
   script_close();
 }

@@ -120,10 +120,11 @@ static void plant_others(void) {
   const char *file = export_line("01", "\"headline\":\"/memories/" CANARY ".md: notes\",\"key\":\"/memories/" CANARY
                                        ".md\",\"tags\":[\"file\"],\"body\":\"The " CANARY " ripens in May\\n\"");
   yyjson_val *r =
-      done(&person, "import", TEXTF("{\"file\":\"%s\"}", put_file("gift.jsonl", TEXTF("%s%s", header, file))));
+      done(&person, "import",
+           TEXTF("{\"file\":\"%s\",\"untrusted\":true}", put_file("gift.jsonl", TEXTF("%s%s", header, file))));
   CHECK_INT(json_int(r, "imported", 0), 1);
   done(&person, "import",
-       TEXTF("{\"file\":\"%s\"}",
+       TEXTF("{\"file\":\"%s\",\"untrusted\":true}",
              put_file("graph.jsonl",
                       "{\"type\":\"entity\",\"name\":\"Orchard\",\"entityType\":\"place\",\"observations\":"
                       "[\"Grows the " CANARY "\"]}\n"

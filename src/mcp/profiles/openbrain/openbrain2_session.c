@@ -1,9 +1,13 @@
 /* openbrain2_session.c: tools of brain_v2 for sessions: boot, handoffs, action items. */
 #include "core/boot/budget.h"
 #include "core/memory/types.h"
+#include "core/text/token_count.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
-enum { HANDOFF_CHARS = 2000, TRUNCATED_NAMED = 50, TOKEN_CAP = 2000, BLOCKERS_CAP = 5 };
+enum { HANDOFF_CHARS = 2000, TRUNCATED_NAMED = 50, TOKEN_CAP = 2000, BLOCKERS_CAP = 5, ITEMS_CAP = 100 };
+/* fit_cap() cuts the reply, so the operation may return all of its sections. SESSIONS_FIRST other sessions are kept
+ * before tasks and patterns are cut. */
+enum { BOOT_BUDGET = 100000, SESSIONS_FIRST = 5 };
 
 /* ---- boot ---- */
 
@@ -12,7 +16,8 @@ struct boot {
   yyjson_mut_val *booted; /* result of the operation */
   yyjson_mut_val *to;
   struct str project, task;
-  bool capped; /* rules beyond the caps were removed */
+  bool capped;                             /* rules beyond the caps were removed */
+  int64_t items_omitted, sessions_omitted; /* from the lists of the reply */
 };
 
 static yyjson_mut_val *items_of(struct boot *b, const char *name) {
@@ -42,7 +47,7 @@ static enum status register_session(struct boot *b) {
   brain_boot_args(run, args);
   json_put_bool(run->doc, args, "register", true);
   json_put(run->doc, args, "only", STR("sections"));
-  json_put_int(run->doc, args, "budget", TOKEN_CAP);
+  json_put_int(run->doc, args, "budget", BOOT_BUDGET);
   TRY(tool_op(run, "boot", args, &b->booted));
   b->booted = brain_plain(run, b->booted);
   return STATUS_OK;
@@ -68,15 +73,23 @@ static enum status sort_relevant(struct boot *b) {
   return STATUS_OK;
 }
 
+static enum status is_always_shown(struct boot *b, int64_t id, bool *ret_always) {
+  yyjson_mut_val *m = NULL;
+  TRY(brain_look(b->run, id, &m));
+  *ret_always = (!str_is(result_text(m, "delivery"), "on_demand") && !str_is(result_text(m, "delivery"), "skill")) ||
+                brain_bool(yyjson_mut_obj_get(m, "skill"), "always_on");
+  return STATUS_OK;
+}
+
 /* Removes rules beyond the cap of a section; memories that are always delivered stay. */
 static enum status cap_rules(struct boot *b, const char *section, size_t cap) {
-  yyjson_mut_val *items = items_of(b, section), *item, *m = NULL;
+  yyjson_mut_val *items = items_of(b, section), *item;
+  bool always = false;
   size_t kept = 0;
   yyjson_mut_arr_iter it = yyjson_mut_arr_iter_with(items);
   while ((item = yyjson_mut_arr_iter_next(&it))) {
-    TRY(brain_look(b->run, brain_int(item, "id", 0), &m));
-    bool always = !str_is(result_text(m, "delivery"), "on_demand") && !str_is(result_text(m, "delivery"), "skill");
-    if (++kept <= cap || always || brain_bool(yyjson_mut_obj_get(m, "skill"), "always_on"))
+    TRY(is_always_shown(b, brain_int(item, "id", 0), &always));
+    if (++kept <= cap || always)
       continue;
     yyjson_mut_arr_iter_remove(&it);
     b->capped = true;
@@ -148,9 +161,15 @@ static void put_context(struct boot *b) {
 
 static enum status put_items(struct boot *b) {
   struct tool_run *run = b->run;
-  yyjson_mut_val *list = json_put_arr(run->doc, b->to, "pending_action_items"), *item;
+  yyjson_mut_val *list = json_put_arr(run->doc, b->to, "pending_action_items"), *item, *args = new_args(run);
+  yyjson_mut_val *result = NULL;
   size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "action_items"), i, n, item) {
+  brain_project(run, args, BRAIN_WRITES);
+  json_put_int(run->doc, args, "limit", ITEMS_CAP);
+  TRY(tool_op(run, "action list", args, &result));
+  b->items_omitted =
+      brain_int(result, "pending", 0) - (int64_t)yyjson_mut_arr_size(yyjson_mut_obj_get(result, "items"));
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "items"), i, n, item) {
     static const struct shape id_shape[] = {COPY("id"), {0}}, kind_shape[] = {NULLABLE("source_kind=kind"), {0}};
     static const struct shape rest_shape[] = {NULLABLE("source_id=memory"), COPY("text project kind created_at"), {0}};
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list), *m = NULL;
@@ -262,6 +281,85 @@ static void put_caps(struct boot *b) {
   json_put_int(doc, caps, "tokens", TOKEN_CAP);
 }
 
+/* ---- the token cap ---- */
+
+static void put_omitted(struct boot *b, const char *name, int64_t count, const char *call) {
+  yyjson_mut_obj_remove_key(b->to, name);
+  if (!count)
+    return;
+  yyjson_mut_val *v = json_put_obj(b->run->doc, b->to, name);
+  json_put_int(b->run->doc, v, "count", count);
+  json_put(b->run->doc, v, "call", str_from(call));
+}
+
+static void name_cut(struct boot *b, const char *prefix, int64_t id) {
+  yyjson_mut_val *names = yyjson_mut_obj_get(b->to, "truncated");
+  if (yyjson_mut_arr_size(names) < TRUNCATED_NAMED)
+    json_add_str(b->run->doc, names, arena_printf(b->run->arena, "%s:%lld", prefix, (long long)id));
+}
+
+static yyjson_mut_val *cut_last(struct boot *b, const char *list) {
+  return yyjson_mut_arr_remove_last(yyjson_mut_obj_get(b->to, list));
+}
+
+/* Cuts one line of the reply: the least important one. The handoff and blockers stay. */
+static enum status cut_one(struct boot *b, bool *ret_cut) {
+  yyjson_mut_val *last, *list, *also = yyjson_mut_obj_get(b->to, "also");
+  size_t sessions = brain_count(b->to, "other_active_sessions"), i, n;
+  bool always = true;
+  *ret_cut = true;
+  if (sessions > SESSIONS_FIRST) {
+    cut_last(b, "other_active_sessions");
+    b->sessions_omitted++;
+    return STATUS_OK;
+  }
+  if ((last = cut_last(b, "active_tasks"))) {
+    name_cut(b, "task", brain_int(last, "id", 0));
+    return STATUS_OK;
+  }
+  last = yyjson_mut_arr_get_last(yyjson_mut_obj_get(b->to, "patterns"));
+  if (last)
+    TRY(is_always_shown(b, brain_int(last, "memory_id", 0), &always));
+  if (last && !always) {
+    name_cut(b, "pattern:rule", brain_int(last, "memory_id", 0));
+    cut_last(b, "patterns");
+    return STATUS_OK;
+  }
+  yyjson_mut_val *key;
+  yyjson_mut_obj_foreach(also, i, n, key, list) {
+    if (yyjson_mut_arr_remove_last(list))
+      return STATUS_OK;
+  }
+  if (sessions) {
+    cut_last(b, "other_active_sessions");
+    b->sessions_omitted++;
+  } else if (brain_count(b->to, "pending_action_items") > 1) {
+    cut_last(b, "pending_action_items");
+    b->items_omitted++;
+  } else {
+    *ret_cut = false;
+  }
+  return STATUS_OK;
+}
+
+/* Fits the reply into TOKEN_CAP, measured as it is sent. What is cut is named or counted. */
+static enum status fit_cap(struct boot *b) {
+  bool cut = true;
+  size_t tokens;
+  json_put_int(b->run->doc, b->to, "token_estimate", TOKEN_CAP);
+  for (;;) {
+    put_omitted(b, "other_active_sessions_omitted", b->sessions_omitted, "list_active_sessions_v2()");
+    put_omitted(b, "pending_action_items_omitted", b->items_omitted,
+                "acknowledge_action_item_v2 for each one listed, then boot_session_v2 lists the others");
+    tokens = tokens_estimate(json_write(b->run->arena, b->to, false));
+    if (tokens <= TOKEN_CAP || !cut)
+      break;
+    TRY(cut_one(b, &cut));
+  }
+  yyjson_mut_set_sint(yyjson_mut_obj_get(b->to, "token_estimate"), (int64_t)tokens);
+  return STATUS_OK;
+}
+
 static enum status put_parts(struct boot *b) {
   yyjson_mut_val *near = NULL;
   TRY(sort_relevant(b));
@@ -275,7 +373,6 @@ static enum status put_parts(struct boot *b) {
   TRY(put_items(b));
   result_copy(b->run, b->to, "session_id", b->booted, "session_id");
   put_handoff(b);
-  result_copy(b->run, b->to, "token_estimate", b->booted, "tokens");
   TRY(put_truncated(b));
   return put_registry(b);
 }
@@ -295,6 +392,7 @@ enum status openbrain2_boot(struct tool_run *run) {
   put_caps(&b);
   put_others(&b);
   result_copy(run, b.to, "degraded", b.booted, "degraded");
+  TRY(fit_cap(&b));
   run->result = b.to;
   return STATUS_OK;
 }
