@@ -269,7 +269,7 @@ TEST(objects_of_another_team_are_not_found, .seconds = 120) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
-  reads_flush(engine->store); /* counts of uses */
+  reads_flush(engine->store); /* the reads of populate() */
   struct str before = rows_of(victim.team);
   CHECK(str_find(before, STR(MARK " hums"), 0) != SIZE_MAX);
   size_t struck = 0;
@@ -293,7 +293,7 @@ TEST(lists_show_nothing_of_another_team, .seconds = 60) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
-  reads_flush(engine->store); /* counts of uses */
+  reads_flush(engine->store); /* the reads of populate() */
   struct str before = rows_of(victim.team);
   struct caller thief = attacker;
   for (int stolen = 0; stolen < 2; stolen++) {
