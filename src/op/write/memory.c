@@ -252,7 +252,7 @@ static enum status capture_one(struct op_call *call, struct txn *txn, struct cap
 enum status op_capture(struct op_call *call) {
   struct str text = json_str(call->args, "text");
   struct pieces pieces = {0};
-  size_t dropped = 0;
+  struct strs dropped = {0};
   capture_split(call->arena, text, &pieces, &dropped);
   if (pieces.n == 0) {
     error_set(call->err, STATUS_REFUSED, "no memories found in this text: pieces under five words are dropped");
@@ -281,7 +281,9 @@ enum status op_capture(struct op_call *call) {
   json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
   json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
   json_put_int(call->doc, call->result, "refused", refused);
-  json_put_int(call->doc, call->result, "dropped", (int64_t)dropped);
+  json_put_int(call->doc, call->result, "dropped", (int64_t)dropped.n);
+  if (dropped.n)
+    json_put_strs(call->doc, call->result, "dropped_texts", &dropped);
   yyjson_mut_obj_add_val(call->doc, call->result, "memories", list);
   return call_commit(call, &txn);
 }
