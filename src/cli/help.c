@@ -69,6 +69,14 @@ static void add_row(struct buf *out, struct str term, struct str text, size_t co
   buf_addc(out, '\n');
 }
 
+/* True if one of the operation's own options has this name, which hides the global one. */
+static bool is_hidden(struct arena *a, const struct op *op, const struct param *global) {
+  for (const struct param *own = op->params; own->name; own++)
+    if (str_eq(args_spelling(a, own), args_spelling(a, global)))
+      return true;
+  return false;
+}
+
 static void add_params(struct buf *out, const struct param *list, bool by_place) {
   for (; list->name; list++)
     if (help_by_place(list) == by_place)
@@ -181,7 +189,9 @@ void help_operation(struct buf *out, const struct style *style, const struct op 
     heading(out, style, "Options");
   add_params(out, op->params, false);
   heading(out, style, "Global options");
-  add_params(out, common_params, false);
+  for (const struct param *p = common_params; p->name; p++)
+    if (!is_hidden(out->a, op, p))
+      add_row(out, help_term(out->a, p), help_text(out->a, p), COLUMN);
   add_params(out, global_params, false);
   add_examples(out, style, str_from(op->example));
 }

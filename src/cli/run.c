@@ -118,7 +118,10 @@ static void print_line(struct call *c, struct arena *a, struct str line) {
       parsed = NULL;
   if (failure)
     note_failure(c, parsed);
-  struct page page = {.b = BUF(a), .term = c->out->out, .now = clock_now(&c->context.engine.clock)};
+  struct page page = {.b = BUF(a),
+                      .term = c->out->out,
+                      .now = clock_now(&c->context.engine.clock),
+                      .project = c->context.caller.project};
   if (!c->out->json && parsed && render_line(&page, op, parsed))
     output_text(c->out, buf_str(&page.b));
   else
@@ -169,8 +172,11 @@ static void print_result(struct call *c, const yyjson_mut_val *result) {
   }
   if (json_read(c->a, json, &root, &c->err) != STATUS_OK)
     return;
-  struct page page = {
-      .b = BUF(c->a), .term = c->out->out, .now = clock_now(&c->context.engine.clock), .quiet = c->out->quiet};
+  struct page page = {.b = BUF(c->a),
+                      .term = c->out->out,
+                      .now = clock_now(&c->context.engine.clock),
+                      .project = c->context.caller.project,
+                      .quiet = c->out->quiet};
   /* Raw data may go to a file or a pipe: print nothing else. */
   if (!((c->args->op->flags & OP_STREAM) && is_lines_only(c)))
     render_result(&page, c->args->op, root);

@@ -10,7 +10,7 @@
 #include "base/os/clock.h"
 #include "base/utf8.h"
 
-enum { DEFAULT_WIDTH = 80, MIN_WIDTH = 40 };
+enum { DEFAULT_WIDTH = 80, MIN_WIDTH = 40, MAX_WIDTH = 10000 };
 
 static bool is_dumb(void) {
   const char *name = getenv("TERM");
@@ -18,12 +18,18 @@ static bool is_dumb(void) {
 }
 
 struct term term_of(int fd, bool no_color) {
-  static const struct style plain = {"", "", "", "", "", ""};
-  static const struct style colours = {"\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"};
+  static const struct style plain = {"", "", "", "", "", "", ""};
+  static const struct style colours = {"\x1b[1m",  "\x1b[2m",    "\x1b[31m", "\x1b[32m",
+                                       "\x1b[33m", "\x1b[1;36m", "\x1b[0m"};
   struct term t = {.tty = isatty(fd) == 1, .width = DEFAULT_WIDTH, .style = plain};
   struct winsize size;
   if (t.tty && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    t.width = size.ws_col < MIN_WIDTH ? MIN_WIDTH : size.ws_col;
+    t.width = size.ws_col;
+  const char *columns = getenv("COLUMNS");
+  int64_t given;
+  if (t.tty && columns && str_int64(str_from(columns), &given) && given > 0 && given <= MAX_WIDTH)
+    t.width = (size_t)given;
+  t.width = t.width < MIN_WIDTH ? MIN_WIDTH : t.width;
   const char *refused = getenv("NO_COLOR");
   if (t.tty && !no_color && !(refused && refused[0]) && !is_dumb())
     t.style = colours;

@@ -5,7 +5,7 @@
 
 /* Escape sequences, or "" without colour. */
 struct style {
-  const char *bold, *dim, *red, *green, *yellow, *reset;
+  const char *bold, *dim, *red, *green, *yellow, *match, *reset;
 };
 
 struct term {
@@ -14,7 +14,7 @@ struct term {
   struct style style;
 };
 
-/* Colour needs a terminal, and none of NO_COLOR, TERM=dumb and no_color. */
+/* Colour needs a terminal, and none of NO_COLOR, TERM=dumb and no_color. COLUMNS overrides the terminal's width. */
 struct term term_of(int fd, bool no_color);
 
 /* Copies text so that it cannot control a terminal: control characters become visible (^[, <U+202E>), including those

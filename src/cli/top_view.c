@@ -1,10 +1,12 @@
 /* top_view.c: snapshot of `cairn top`: reading and layout. */
 #include <assert.h>
 
+#include "cli/render/layout.h"
 #include "cli/top.h"
 #include "op/telemetry/telemetry.h"
 #include "store/check.h"
 #include "store/db/place.h"
+#include "store/memories/memories.h"
 #include "store/tables/calls.h"
 #include "store/tables/events.h"
 
@@ -89,6 +91,7 @@ static void put_sessions(struct snapshot *p) {
 struct tail {
   struct snapshot *p;
   yyjson_mut_val *arr;
+  LIST(struct memory *) memories; /* of the events that have one */
 };
 
 static enum status put_event(void *arg, const struct event *e) {
@@ -99,10 +102,30 @@ static enum status put_event(void *arg, const struct event *e) {
   json_put_int(doc, v, "seq", e->seq);
   json_put(doc, v, "at", time_format(e->at, time));
   json_put(doc, v, "action", e->action);
-  if (e->memory_id)
+  if (e->memory_id) {
+    struct memory *m = arena_new(t->p->a, struct memory);
+    m->id = e->memory_id;
+    list_push(t->p->a, &t->memories, m);
     json_put_int(doc, v, "id", e->memory_id);
+  }
   json_put(doc, v, "project", e->project);
   json_put(doc, v, "source", e->source);
+  return STATUS_OK;
+}
+
+static enum status put_headlines(struct tail *t) {
+  struct snapshot *p = t->p;
+  bool *found = arena_array(p->a, bool, t->memories.n + 1);
+  size_t i, n, k = 0;
+  yyjson_mut_val *v;
+  TRY(memories_by_ids(p->top->engine->store, p->top->caller.team, p->a, t->memories.v, t->memories.n, found, p->err));
+  yyjson_mut_arr_foreach(t->arr, i, n, v) {
+    if (!yyjson_mut_obj_get(v, "id"))
+      continue;
+    if (found[k])
+      json_put(p->doc, v, "headline", t->memories.v[k]->headline);
+    k++;
+  }
   return STATUS_OK;
 }
 
@@ -112,8 +135,9 @@ enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val *
   put_sessions(&p);
   TRY(put_store(&p));
   TRY(put_calls(&p));
-  struct tail tail = {&p, json_put_arr(p.doc, p.root, "events")};
+  struct tail tail = {.p = &p, .arr = json_put_arr(p.doc, p.root, "events")};
   TRY(events_newest(t->engine->store, t->caller.team, (int64_t)events, put_event, &tail, err));
+  TRY(put_headlines(&tail));
   return json_read(a, json_write(a, p.root, false), ret_snapshot, err);
 }
 
@@ -156,16 +180,21 @@ static void row(struct page *page, const struct column *columns, size_t n, const
   buf_addc(&page->b, '\n');
 }
 
+static void styled_row(struct page *page, const char *style, const struct column *columns, size_t n,
+                       const struct str *cells) {
+  buf_adds(&page->b, style);
+  row(page, columns, n, cells);
+  page->b.n--; /* the style ends before the line end */
+  buf_adds(&page->b, style[0] ? page->term.style.reset : "");
+  buf_addc(&page->b, '\n');
+}
+
 static void heads(struct page *page, const struct column *columns, size_t n) {
   struct str cells[8];
   assert(n <= ARRAY_LEN(cells));
   for (size_t i = 0; i < n; i++)
     cells[i] = str_from(columns[i].head);
-  buf_adds(&page->b, page->term.style.bold);
-  row(page, columns, n, cells);
-  page->b.n--; /* the style ends before the line end */
-  buf_adds(&page->b, page->term.style.reset);
-  buf_addc(&page->b, '\n');
+  styled_row(page, page->term.style.bold, columns, n, cells);
 }
 
 static struct str clock_of(struct str at) { return at.n >= 19 ? str_slice(at, 11, 19) : at; }
@@ -203,7 +232,7 @@ static size_t draw_tools(struct page *page, yyjson_val *tools, size_t most) {
                                 milliseconds(a, v, "p50_ms"),
                                 milliseconds(a, v, "p95_ms"),
                                 milliseconds(a, v, "p99_ms")};
-    row(page, columns, ARRAY_LEN(columns), cells);
+    styled_row(page, json_int(v, "errors", 0) ? page->term.style.red : "", columns, ARRAY_LEN(columns), cells);
     drawn++;
   }
   return drawn + 1;
@@ -230,18 +259,18 @@ static size_t draw_sessions(struct page *page, yyjson_val *sessions, size_t most
 }
 
 static void draw_events(struct page *page, yyjson_val *events, size_t most) {
-  static const struct column columns[] = {{"TIME", 8, false},  {"SEQ", 9, true},      {"EVENT", 20, false},
-                                          {"MEMORY", 8, true}, {"SOURCE", 14, false}, {"PROJECT", 0, false}};
+  static const struct column columns[] = {
+      {"TIME", 8, false}, {"EVENT", 16, false}, {"SOURCE", 12, false}, {"PROJECT", 10, false}, {"MEMORY", 0, false}};
   size_t i, n;
   yyjson_val *v;
   heads(page, columns, ARRAY_LEN(columns));
   yyjson_arr_foreach(events, i, n, v) {
     if (i == most)
       break;
-    const struct str cells[] = {clock_of(json_str(v, "at")), page_value(page, yyjson_obj_get(v, "seq")),
-                                json_str(v, "action"),       page_value(page, yyjson_obj_get(v, "id")),
-                                json_str(v, "source"),       json_str(v, "project")};
-    row(page, columns, ARRAY_LEN(columns), cells);
+    const struct str cells[] = {clock_of(json_str(v, "at")), json_str(v, "action"), json_str(v, "source"),
+                                json_str(v, "project"), layout_line(page, v, "[{id}  ]{headline}")};
+    bool failed = str_ends(cells[1], STR(":error")) || str_ends(cells[1], STR(":failed"));
+    styled_row(page, failed ? page->term.style.red : "", columns, ARRAY_LEN(columns), cells);
   }
 }
 
@@ -251,16 +280,25 @@ static void draw_rates(struct page *page, yyjson_val *p) {
                                  json_num(p, "calls_per_s", 0), (long long)json_int(p, "minutes", 0),
                                  (long long)json_int(p, "calls", 0), (long long)json_int(p, "errors", 0),
                                  (long long)json_int(p, "last_seq", 0));
-  row(page, &line, 1, &text);
+  styled_row(page, json_int(p, "errors", 0) ? page->term.style.red : "", &line, 1, &text);
 }
 
-/* Two lines at the top; then sessions get up to a quarter of the rest, tools up to half, events the remainder. */
+static void draw_keys(struct page *page) {
+  static const struct column line = {NULL, 0, false};
+  struct str text = STR("q quit   any other key: refresh now");
+  styled_row(page, page->term.style.dim, &line, 1, &text);
+}
+
+/* Two lines at the top, and the keys if it is a live view; then sessions get up to a quarter of the rest, tools up to
+ * half, events the remainder. */
 void top_draw(struct page *page, yyjson_val *snapshot, size_t height) {
   yyjson_val *sessions = yyjson_obj_get(snapshot, "sessions"), *tools = yyjson_obj_get(snapshot, "tools");
   size_t rest = height ? height : SIZE_MAX / 2, room, used;
   draw_head(page, snapshot);
   draw_rates(page, snapshot);
-  rest = rest > 3 ? rest - 3 : 0;
+  if (height)
+    draw_keys(page);
+  rest = rest > 4 ? rest - 4 : 0;
   if (sessions && rest > 8) {
     room = rest / 4;
     buf_addc(&page->b, '\n');

@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   arena_init(&a);
   bool valid = utf8_check(text) == size;
   struct capture_pieces pieces;
-  size_t dropped = 0;
+  struct strs dropped = {0};
   capture_split(&a, text, &pieces, &dropped);
-  FUZZ_CHECK(dropped <= size && pieces.n <= size);
+  FUZZ_CHECK(dropped.n <= size && pieces.n <= size);
   for (size_t i = 0; i < pieces.n; i++) {
     const struct capture_piece *p = &pieces.v[i];
     enum kind kind;

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-enum { HASH_SHOWN = 16, DAY_BYTES = 10 };
+enum { HASH_SHOWN = 16, DAY_BYTES = 10, LABEL_COLUMNS = 12 };
 
 struct target {
   struct page *page;
@@ -50,11 +50,12 @@ static struct str counts(struct page *page, yyjson_val *obj, struct str names, b
     int64_t n = yyjson_get_sint(yyjson_obj_getn(obj, name.p, name.n));
     if (n == 0)
       continue;
+    struct str label = page_label(page, name);
     buf_adds(&b, b.n ? ", " : "");
     if (number_first)
-      buf_addf(&b, "%lld %.*s", (long long)n, STR_ARG(name));
+      buf_addf(&b, "%lld %.*s", (long long)n, STR_ARG(label));
     else
-      buf_addf(&b, "%.*s %lld", STR_ARG(name), (long long)n);
+      buf_addf(&b, "%.*s %lld", STR_ARG(label), (long long)n);
   }
   return b.n ? buf_str(&b) : STR("no changes");
 }
@@ -69,6 +70,24 @@ static struct str format_2(struct page *page, yyjson_val *v) {
 static struct str format_seconds(struct page *page, yyjson_val *v) {
   int64_t ms = yyjson_get_sint(v);
   return arena_printf(page->b.a, "%lld.%lld s", (long long)(ms / 1000), (long long)(ms % 1000 / 100));
+}
+/* "0.56 ms", "12.3 ms", "14.5 s" */
+static struct str format_ms(struct page *page, yyjson_val *v) {
+  double ms = yyjson_get_num(v);
+  if (ms >= 10000)
+    return arena_printf(page->b.a, "%.1f s", ms / 1000);
+  return arena_printf(page->b.a, ms < 10 ? "%.2f ms" : ms < 100 ? "%.1f ms" : "%.0f ms", ms);
+}
+static struct str format_span(struct page *page, yyjson_val *v) {
+  long long s = (long long)yyjson_get_num(v);
+  if (s >= 86400)
+    return arena_printf(page->b.a, "%lld d %lld h", s / 86400, s / 3600 % 24);
+  if (s >= 3600)
+    return arena_printf(page->b.a, "%lld h %lld min", s / 3600, s / 60 % 60);
+  return arena_printf(page->b.a, "%lld min %lld s", s / 60, s % 60);
+}
+static struct str format_label(struct page *page, yyjson_val *v) {
+  return arena_printf(page->b.a, "%-*.*s", (int)LABEL_COLUMNS, STR_ARG(json_val_str(v)));
 }
 static struct str format_bytes(struct page *page, yyjson_val *v) { return term_bytes(page->b.a, yyjson_get_sint(v)); }
 static struct str format_time(struct page *page, yyjson_val *v) { return term_time(page->b.a, json_val_str(v)); }
@@ -96,10 +115,14 @@ static const struct {
     {"dim", NULL},
     {"red", NULL},
     {"yellow", NULL},
+    {"green", NULL},
     {"n", format_n},             /* a number, or the number of elements; 0 if missing */
     {"s", format_s},             /* the s of a plural, by the same number */
     {"2", format_2},             /* with two decimals */
     {"seconds", format_seconds}, /* from milliseconds */
+    {"ms", format_ms},           /* milliseconds */
+    {"span", format_span},       /* "3 h 12 min", from seconds */
+    {"label", format_label},     /* as wide as the labels of '=' lines */
     {"bytes", format_bytes},
     {"time", format_time},
     {"age", format_age},
@@ -115,6 +138,7 @@ static const char *style_of(const struct page *page, struct str name) {
          : str_is(name, "dim")    ? style->dim
          : str_is(name, "red")    ? style->red
          : str_is(name, "yellow") ? style->yellow
+         : str_is(name, "green")  ? style->green
                                   : "";
 }
 
@@ -183,25 +207,19 @@ static void put(const struct target *s, const struct placeholder *p, struct str 
     page_line(page, style_of(page, p->format), text, (size_t)p->columns);
 }
 
-static void add_txn(struct page *page, yyjson_val *obj) {
-  int64_t txn = json_int(obj, "txn", 0);
-  if (txn)
-    buf_addf(&page->b, "%s  (transaction %lld)%s", page->term.style.dim, (long long)txn, page->term.style.reset);
-}
-
 static void add_placeholder(const struct target *s, struct str t) {
   struct page *page = s->page;
-  if (str_is(t, "txn")) {
-    add_txn(page, s->obj);
-    return;
-  }
   struct placeholder p = parse(t);
   if (str_starts(t, STR("counts "))) {
     put(s, &p, counts(page, s->obj, str_slice(t, 7, t.n), false));
     return;
   }
-  if (str_is(t, "kind")) {
-    put(s, &p, page_kind(page, s->obj));
+  if (str_is(t, "kind") || str_is(t, "scope")) {
+    struct str text = str_is(t, "kind") ? page_kind(s->obj) : page_scope(page, s->obj);
+    if (s->cell)
+      buf_add(&page->b, text);
+    else
+      page_line(page, page_kind_style(page, text), text, 0);
     return;
   }
   size_t format = find_format(p.format);
@@ -267,24 +285,38 @@ static void add_template(const struct target *s, struct str t) {
 /* ---- lines ---- */
 
 static struct str render_cell(struct page *page, yyjson_val *obj, struct str template) {
-  struct page cell = {.b = BUF(page->b.a), .term = page->term, .now = page->now};
+  struct page cell = {.b = BUF(page->b.a), .term = page->term, .now = page->now, .project = page->project};
   struct target s = {.page = &cell, .obj = obj, .cell = true};
   add_template(&s, template);
   return buf_str(&cell.b);
 }
 
+/* Reads a cell's template: its alignment and the name of its column go into the table. */
+static struct str read_column(struct table *t, struct str column, struct str *ret_name) {
+  bool right = str_starts(column, STR(">")), wrap = str_starts(column, STR("~"));
+  column = str_slice(column, right || wrap ? 1 : 0, column.n);
+  struct str rest = column, name = cut(&rest, STR("="));
+  bool named = rest.n && !memchr(name.p, '{', name.n);
+  *ret_name = named ? name : STR("");
+  column = named ? rest : column;
+  t->right[t->columns] = right;
+  t->kind[t->columns] = str_is(column, "{kind}");
+  t->heading |= named;
+  t->wrap |= wrap;
+  return column;
+}
+
 static void add_table(struct page *page, yyjson_val *list, struct str templates) {
   struct table t = {.a = page->b.a};
-  struct str columns[TABLE_COLUMNS];
+  struct str columns[TABLE_COLUMNS], names[TABLE_COLUMNS];
   size_t i, n;
   yyjson_val *v;
-  while (templates.n) {
-    struct str column = cut(&templates, STR(" | "));
+  for (; templates.n; t.columns++) {
     assert(t.columns < TABLE_COLUMNS);
-    t.right[t.columns] = str_starts(column, STR(">"));
-    columns[t.columns] = str_slice(column, t.right[t.columns] ? 1 : 0, column.n);
-    t.columns++;
+    columns[t.columns] = read_column(&t, cut(&templates, STR(" | ")), &names[t.columns]);
   }
+  if (t.heading && yyjson_arr_size(list))
+    table_add(&t, names);
   yyjson_arr_foreach(list, i, n, v) {
     struct str cells[TABLE_COLUMNS];
     for (size_t c = 0; c < t.columns; c++)
@@ -299,17 +331,28 @@ static void add_lines(struct page *page, yyjson_val *list, struct str template) 
   yyjson_val *v;
   yyjson_arr_foreach(list, i, n, v) {
     struct target s = {.page = page, .obj = v};
+    size_t before = page->b.n;
     add_template(&s, template);
-    buf_addc(&page->b, '\n');
+    if (page->b.n > before)
+      buf_addc(&page->b, '\n');
   }
 }
 
 static void add_labelled(struct page *page, struct str name, yyjson_val *v) {
-  struct str value = page_value(page, v);
+  struct str value = page_value(page, v), label = page_label(page, name);
   if (value.n == 0)
     return;
-  buf_addf(&page->b, "%s%.*s:%s ", page->term.style.dim, STR_ARG(name), page->term.style.reset);
-  page_line(page, "", value, 0);
+  buf_addf(&page->b, "%s%.*s:%s ", page->term.style.dim, STR_ARG(label), page->term.style.reset);
+  page_wrap(page, value, label.n + 2);
+  buf_addc(&page->b, '\n');
+}
+
+static void add_beside(struct page *page, yyjson_val *obj, struct str label, struct str template) {
+  struct str value = render_cell(page, obj, template);
+  if (value.n == 0)
+    return;
+  buf_addf(&page->b, "%s%-*.*s%s ", page->term.style.dim, (int)LABEL_COLUMNS, STR_ARG(label), page->term.style.reset);
+  page_wrap(page, value, LABEL_COLUMNS + 1);
   buf_addc(&page->b, '\n');
 }
 
@@ -337,6 +380,10 @@ static void add_line(struct page *page, yyjson_val *result, struct str line) {
     if (yyjson_arr_size(find(&s, name)) == 0)
       buf_addf(&page->b, "%.*s\n", STR_ARG(rest));
     break;
+  case '=':
+    name = cut(&rest, STR(": "));
+    add_beside(page, result, name, rest);
+    break;
   case '+':
     add_members(page, result, rest);
     break;
@@ -352,6 +399,10 @@ static void add_line(struct page *page, yyjson_val *result, struct str line) {
     add_template(&s, line);
     buf_addc(&page->b, '\n');
   }
+}
+
+struct str layout_line(struct page *page, yyjson_val *obj, const char *template) {
+  return page_one_line(page, render_cell(page, obj, str_from(template)));
 }
 
 void layout_render(struct page *page, yyjson_val *result, const char *layout) {

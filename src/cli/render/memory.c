@@ -1,27 +1,12 @@
 /* memory.c: memories, searches, corrections and tasks as text. */
+#include "base/utf8.h"
 #include "cli/render/layout.h"
+#include "core/text/terms.h"
+#include "core/text/text.h"
 
 static void add_id(struct page *page, yyjson_val *obj) {
   page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(obj, "id")));
 }
-
-static struct str id_text(struct page *page, yyjson_val *obj) { return page_value(page, yyjson_obj_get(obj, "id")); }
-
-static struct str age_of(struct page *page, yyjson_val *obj) {
-  return term_age(page->b.a, json_str(obj, "created_at"), page->now);
-}
-
-static void add_project(struct page *page, yyjson_val *obj) {
-  struct str project = json_str(obj, "project");
-  if (project.n == 0) {
-    buf_adds(&page->b, ", global");
-    return;
-  }
-  buf_adds(&page->b, ", project ");
-  page_line(page, "", project, 0);
-}
-
-/* ---- writes ---- */
 
 /* ---- one memory ---- */
 
@@ -126,9 +111,8 @@ static void render_memory(struct page *page, yyjson_val *m) {
   buf_adds(&page->b, "  ");
   page_line(page, page->term.style.bold, json_str(m, "headline"), 12);
   buf_adds(&page->b, "\n  ");
-  page_line(page, "", page_kind(page, m), 0);
-  add_project(page, m);
-  buf_adds(&page->b, ", ");
+  layout_render(page, m, "{kind}{scope} · ");
+  page->b.n--; /* the state is on the same line */
   page_line(page, str_is(state, "active") ? "" : page->term.style.yellow, state, 0);
   buf_addc(&page->b, '\n');
   add_metadata(page, m);
@@ -147,8 +131,7 @@ static void render_memory(struct page *page, yyjson_val *m) {
 static void render_annotations(struct page *page, yyjson_val *r) {
   yyjson_val *notes = yyjson_obj_get(r, "annotations");
   add_id(page, r);
-  buf_addf(&page->b, "  %zu note%s", yyjson_arr_size(notes), yyjson_arr_size(notes) == 1 ? "" : "s");
-  page_txn(page, r);
+  buf_addf(&page->b, "  %zu note%s\n", yyjson_arr_size(notes), yyjson_arr_size(notes) == 1 ? "" : "s");
   add_list(page, "notes", notes);
 }
 
@@ -175,85 +158,168 @@ static void render_history(struct page *page, yyjson_val *r) {
 
 /* ---- many memories ---- */
 
-/* A warning against relying on it. */
-static struct str doubt_of(yyjson_val *m) {
-  if (json_str(m, "suspect").n)
-    return STR("suspect");
-  return json_bool(m, "untrusted", false) ? STR("untrusted") : STR("");
-}
+#define DOUBT "<suspect?suspect|<untrusted?untrusted>>" /* a warning against relying on it */
 
 static void render_list(struct page *page, yyjson_val *r) {
-  struct table t = {.a = page->b.a, .columns = 5, .right = {true}};
-  yyjson_val *list = yyjson_obj_get(r, "memories"), *m;
-  size_t i, n;
-  yyjson_arr_foreach(list, i, n, m) {
-    struct str state = json_str(m, "state");
-    const struct str cells[] = {id_text(page, m), age_of(page, m), page_kind(page, m),
-                                str_is(state, "active") ? doubt_of(m) : state, json_str(m, "headline")};
-    table_add(&t, cells);
-  }
-  table_print(&t, page);
-  int64_t total = json_int(r, "total", (int64_t)n), offset = json_int(r, "offset", 0);
-  n = yyjson_arr_size(list);
-  if (n == 0)
-    buf_adds(&page->b, "no memories\n");
-  else if ((int64_t)n < total)
-    buf_addf(&page->b, "%s%lld to %lld of %lld%s\n", page->term.style.dim, (long long)offset + 1,
-             (long long)offset + (long long)n, (long long)total, page->term.style.reset);
+  layout_render(page, r,
+                "@memories >{id} | {age created_at} | {kind} | <state=active?" DOUBT "|{state}> | {headline}\n"
+                "!memories no memories");
+  long long n = (long long)yyjson_arr_size(yyjson_obj_get(r, "memories")), offset = json_int(r, "offset", 0);
+  if (n && n < json_int(r, "total", 0))
+    buf_addf(&page->b, "%s%lld to %lld of %lld%s\n", page->term.style.dim, offset + 1, offset + n,
+             (long long)json_int(r, "total", 0), page->term.style.reset);
 }
 
-static void render_hit(struct page *page, size_t rank, yyjson_val *hit) {
-  struct str text = json_str(hit, "body"), state = json_str(hit, "state");
-  text = text.n ? text : json_str(hit, "snippet");
-  buf_addf(&page->b, "%2zu  ", rank);
-  add_id(page, hit);
-  buf_addf(&page->b, "  %.3f  ", json_num(hit, "score", 0));
-  page_line(page, page->term.style.bold, json_str(hit, "headline"), 24);
-  if (state.n && !str_is(state, "active"))
-    page_styled(page, page->term.style.yellow, arena_printf(page->b.a, " (%.*s)", STR_ARG(state)));
-  buf_addf(&page->b, "\n    %s%.*s", page->term.style.dim, STR_ARG(page_kind(page, hit)));
-  add_project(page, hit);
-  struct str age = age_of(page, hit), origin = json_str(hit, "origin");
-  buf_addf(&page->b, "%s%.*s", age.n ? ", " : "", STR_ARG(age));
-  if (doubt_of(hit).n)
-    buf_addf(&page->b, ", %.*s", STR_ARG(doubt_of(hit)));
-  if (origin.n) {
-    buf_adds(&page->b, ", from ");
-    page_line(page, "", origin, 0);
+/* ---- search results ---- */
+
+/* True if both are forms of one word, as the index takes them: "session" and "sessions". */
+static bool is_form_of(struct str a, struct str b) {
+  enum { STEM_MIN = 4, ENDING_MAX = 3 };
+  size_t n = a.n < b.n ? a.n : b.n, longer = a.n < b.n ? b.n : a.n;
+  return memcmp(a.p, b.p, n) == 0 && (longer == n || (n >= STEM_MIN && longer - n <= ENDING_MAX));
+}
+
+static bool is_asked_for(struct arena *a, struct str word, const struct strs *query) {
+  word = utf8_fold(a, word);
+  for (size_t i = 0; i < query->n; i++)
+    if (is_form_of(word, query->v[i]))
+      return true;
+  return false;
+}
+
+static struct strs query_words(struct arena *a, struct str query) {
+  struct strs words = {0};
+  struct str word;
+  for (size_t pos = 0; text_next_word(query, &pos, &word);) {
+    word = utf8_fold(a, word);
+    if (!terms_is_stop_word(word))
+      strs_push(a, &words, word);
   }
-  buf_addf(&page->b, "%s\n", page->term.style.reset);
-  yyjson_val *parts = yyjson_obj_get(hit, "parts");
-  if (parts) {
-    buf_adds(&page->b, "    ");
-    page_line(page, "", page_value(page, parts), 4);
+  return words;
+}
+
+/* Prints text that is ready for the terminal, with the words of the query highlighted. Its first `bold` bytes, without
+ * counting blanks, are bold: the headline. */
+static void add_highlighted(struct page *page, struct str text, const struct strs *query, size_t bold) {
+  const struct style *style = &page->term.style;
+  size_t done = 0, end = 0, seen = 0;
+  while (end < text.n && seen < bold)
+    seen += !strchr(" \n", text.p[end++]);
+  struct str word;
+  bool is_bold = end > 0;
+  buf_adds(&page->b, is_bold ? style->bold : "");
+  for (size_t pos = 0; done < text.n;) {
+    bool found = text_next_word(text, &pos, &word);
+    size_t start = found ? (size_t)(word.p - text.p) : text.n, stop = found ? start + word.n : text.n;
+    bool match = found && is_asked_for(page->b.a, word, query);
+    if (is_bold && end <= start) {
+      page_styled(page, style->bold, str_slice(text, done, end));
+      done = end;
+      is_bold = false;
+    }
+    buf_add(&page->b, str_slice(text, done, start));
+    page_styled(page, match ? style->match : "", str_slice(text, start, stop));
+    buf_adds(&page->b, is_bold && stop >= end ? style->reset : is_bold && match ? style->bold : "");
+    is_bold = is_bold && stop < end;
+    done = stop;
+  }
+}
+
+/* True if the text starts with the headline, which may be shortened; *ret_bytes is its size without blanks. */
+static bool starts_with_headline(struct arena *a, struct str text, struct str headline, size_t *ret_bytes) {
+  struct str h = text_collapse(a, headline);
+  static const char *const endings[] = {"…", "...", "."};
+  for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+    if (str_ends(h, str_from(endings[i])))
+      h = str_trim(str_slice(h, 0, h.n - strlen(endings[i])));
+  *ret_bytes = 0;
+  for (size_t i = 0; i < h.n; i++)
+    *ret_bytes += h.p[i] != ' ';
+  return str_starts(text_collapse(a, text), h);
+}
+
+enum { TEXT_INDENT = 2 };
+
+/* A whole text keeps its line breaks on a terminal. */
+static void add_paragraphs(struct page *page, struct str text, const struct strs *query, size_t bold) {
+  struct buf safe = BUF(page->b.a), wrapped = BUF(page->b.a);
+  if (!page->term.tty) {
+    buf_adds(&page->b, "  ");
+    page_line(page, "", text, 0);
     buf_addc(&page->b, '\n');
-  }
-  /* The text of a short memory is its headline, perhaps with a full stop: do not repeat it. */
-  struct str headline = json_str(hit, "headline");
-  text = str_trim(text);
-  if (text.n == 0 || (str_starts(text, headline) && text.n <= headline.n + 1))
     return;
-  buf_adds(&page->b, "    ");
-  page_line(page, "", text, 4);
+  }
+  term_safe(&safe, text, false);
+  term_wrap(&wrapped, buf_str(&safe), 0, TEXT_INDENT, page->term.width);
+  add_highlighted(page, buf_str(&wrapped), query, bold);
   buf_addc(&page->b, '\n');
 }
 
-static void render_search(struct page *page, yyjson_val *r) {
-  size_t i, n;
-  yyjson_val *results = yyjson_obj_get(r, "results"), *hit;
-  yyjson_arr_foreach(results, i, n, hit) {
-    render_hit(page, i + 1, hit);
+/* The headline and the text, or the text alone if it begins with the headline. */
+static void add_hit_text(struct page *page, yyjson_val *hit, const struct strs *query) {
+  struct str headline = json_str(hit, "headline"), body = json_str(hit, "body"),
+             text = str_trim(json_str(hit, "snippet"));
+  size_t bold;
+  text = body.n ? str_trim(body) : text_collapse(page->b.a, text);
+  if (text.n && starts_with_headline(page->b.a, text, headline, &bold)) {
+    add_paragraphs(page, text, query, bold);
+    return;
   }
-  if (yyjson_arr_size(results) == 0)
-    buf_adds(&page->b, "nothing found\n");
-  struct str degraded = json_str(r, "degraded");
-  if (degraded.n) {
-    page_line(page, page->term.style.yellow, degraded, 0);
-    buf_addc(&page->b, '\n');
+  add_paragraphs(page, headline, query, headline.n);
+  if (text.n)
+    add_paragraphs(page, text, query, 0);
+}
+
+#define HIT                                                                                                            \
+  "{kind}[ · {age created_at}]{scope}<state=active?|[ · {state}]>[ · from {origin}]"                                   \
+  "<suspect? · suspect|<untrusted? · untrusted>>"
+
+/* One line of metadata, aligned over all hits by `columns`. */
+static void add_hit_meta(struct page *page, yyjson_val *hit, struct str meta, size_t id_columns, size_t columns) {
+  const struct style *style = &page->term.style;
+  struct str id = arena_printf(page->b.a, "#%lld", (long long)json_int(hit, "id", 0)), kind = page_kind(hit);
+  term_pad(&page->b, id.n, id_columns);
+  page_styled(page, style->dim, id);
+  buf_adds(&page->b, "  ");
+  meta = term_fit(page->b.a, meta, columns);
+  if (str_starts(meta, kind)) {
+    page_styled(page, page_kind_style(page, kind), kind);
+    page_styled(page, style->dim, str_slice(meta, kind.n, meta.n));
+  } else {
+    page_styled(page, style->dim, meta);
+  }
+  term_pad(&page->b, term_columns(meta), columns);
+  buf_addf(&page->b, "  %.2f\n", json_num(hit, "score", 0));
+}
+
+static void add_hits(struct page *page, yyjson_val *results, const struct strs *query) {
+  size_t i, n = yyjson_arr_size(results), id_columns = 0, columns = 0;
+  struct str *meta = arena_array(page->b.a, struct str, n + 1);
+  yyjson_val *hit;
+  yyjson_arr_foreach(results, i, n, hit) {
+    meta[i] = layout_line(page, hit, HIT);
+    size_t id = page_value(page, yyjson_obj_get(hit, "id")).n + 1;
+    id_columns = id > id_columns ? id : id_columns;
+    columns = term_columns(meta[i]) > columns ? term_columns(meta[i]) : columns;
+  }
+  size_t room = page->term.width - id_columns - 8; /* blanks and the score */
+  columns = page->term.tty && columns > room ? room : columns;
+  yyjson_arr_foreach(results, i, n, hit) {
+    add_hit_meta(page, hit, meta[i], id_columns, columns);
+    add_hit_text(page, hit, query);
+    layout_render(page, hit, "?<parts?  {dim parts 2}>");
   }
 }
 
-/* ---- tasks and skills ---- */
+static void render_search(struct page *page, yyjson_val *r) {
+  struct strs query = query_words(page->b.a, json_str(r, "query"));
+  add_hits(page, yyjson_obj_get(r, "results"), &query);
+  layout_render(page, r,
+                "!results nothing found\n"
+                "?[in other projects: {elsewhere}; --all-projects shows them]\n"
+                "?[{not_indexed}; 'cairn config sessions.indexed on' and 'cairn transcript index' index them]\n"
+                "?[{yellow degraded}]\n?[{omitted} more omitted by the budget]");
+}
 
 /* ---- the table ---- */
 
@@ -263,11 +329,11 @@ static void render_search(struct page *page, yyjson_val *r) {
 #define ACTION "<action=superseded?stored|{action}>"
 #define STORED \
   ACTION " {dim id}  {bold headline 24}\n" \
-  "  {kind}<project?, project {project}|, global>[, replaces {old_id|supersedes}]" \
-  "<mode=shadow? in this project only>[, {redacted} secret{s redacted} redacted]{txn}"
+  "  {kind}{scope}[ · replaces {old_id|supersedes}]" \
+  "<mode=shadow? in this project only>[ · {redacted} secret{s redacted} redacted]"
 /* One memory of many: a batch, a capture. */
 #define STORED_LINE "<error?[line {line}: ]{red error.message}|" ACTION " {dim id}  {headline 24}>"
-#define TASK "{dim id}  {status}: {bold headline 40}{txn}"
+#define TASK "{dim id}  {status}: {bold headline 40}"
 #define TASKS \
   "@tasks >{id} | {priority} | {status} | " \
   "<blocked_by?blocked by {blocked_by}|<claimed_by?claimed by {claimed_by}|<due?due {due}>>> | {headline}\n" \
@@ -277,14 +343,15 @@ static void render_stored_line(struct page *page, yyjson_val *line) { layout_ren
 
 /* A single memory, or the counts of a batch. */
 static void render_remember(struct page *page, yyjson_val *r) {
-  layout_render(page, r, yyjson_obj_get(r, "action") ? STORED : "{counts stored skipped superseded failed}{txn}");
+  layout_render(page, r, yyjson_obj_get(r, "action") ? STORED : "{counts stored skipped superseded failed}");
 }
 
 const struct renderer memory_renderers[] = {
   {.op = "remember", .result = render_remember, .line = render_stored_line},
   {.op = "supersede", .layout = STORED},
   {.op = "task add", .layout = STORED},
-  {.op = "capture", .layout = "*memories " STORED_LINE "\n{counts stored skipped refused dropped}{txn}"},
+  {.op = "capture", .layout = "*memories " STORED_LINE "\n"
+   "*dropped_texts dropped, too short: {. 20}\n{counts stored skipped refused dropped}"},
   {.op = "get", .result = render_memory},
   {.op = "skill load", .result = render_memory},
   {.op = "annotate", .result = render_annotations},
@@ -293,17 +360,17 @@ const struct renderer memory_renderers[] = {
    "  {dim b.id}  {b.headline 12}>\n{n repeated} of {n rules} rules nearly duplicate another one"},
   {.op = "list", .result = render_list},
   {.op = "search", .result = render_search},
-  {.op = "unsupersede", .layout = "{dim id} is {state} again[; retired: {retired}]{txn}"},
-  {.op = "undo", .layout = "transaction {undone} was undone: {n changes} change{s changes}{txn}"},
-  {.op = "forget", .layout = "forgotten: {forgotten:none}[; already before: {already}]{txn}"},
-  {.op = "task claim", .layout = "{dim id}  <claimed_by?claimed by {claimed_by}|released>: {bold headline 40}{txn}"},
+  {.op = "unsupersede", .layout = "{dim id} is {state} again[; retired: {retired}]"},
+  {.op = "undo", .layout = "transaction {undone} was undone: {n changes} change{s changes}"},
+  {.op = "forget", .layout = "forgotten: {forgotten:none}[; already before: {already}]"},
+  {.op = "task claim", .layout = "{dim id}  <claimed_by?claimed by {claimed_by}|released>: {bold headline 40}"},
   {.op = "task status", .layout = TASK},
   {.op = "task block", .layout = TASK},
   {.op = "task unblock", .layout = TASK},
   {.op = "task list", .layout = TASKS},
   {.op = "task ready", .layout = TASKS},
   {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"
-   "  in the store: {changes store}\n  in the file: {changes in_file}{txn}\n"
+   "  in the store: {changes store}\n  in the file: {changes in_file}\n"
    "*conflicts   both sides changed {id} ({members}): the file wins; cairn history {memory}\n"
    "*refused   not changed: {yellow id|description 60}: {reason}"},
   {.op = "skill list", .layout = "@skills >{id} | {name} | <always_on?always on|{keywords}> | {headline}\n!skills no skills"},

@@ -50,11 +50,6 @@ static void render_graph(struct page *page, yyjson_val *r) {
   }
 }
 
-static void render_graph_change(struct page *page, yyjson_val *r) {
-  render_graph(page, r);
-  page_txn(page, r);
-}
-
 /* ---- sources ---- */
 
 static void render_source_list(struct page *page, yyjson_val *r) {
@@ -124,7 +119,7 @@ static void render_sync(struct page *page, yyjson_val *r) {
   int64_t left = json_int(r, "left_out", 0) + json_int(r, "hidden", 0);
   if (left)
     buf_addf(&page->b, ", %lld left out", (long long)left);
-  page_txn(page, r);
+  buf_addc(&page->b, '\n');
 }
 
 static void render_page(struct page *page, yyjson_val *r) { page_text(page, json_str(r, "text")); }
@@ -132,7 +127,7 @@ static void render_page(struct page *page, yyjson_val *r) { page_text(page, json
 /* ---- the table ---- */
 
 /* clang-format off */
-#define FILE_CHANGE "{text text}{txn}"
+#define FILE_CHANGE "{text text}"
 
 const struct renderer other_renderers[] = {
   {.op = "agent add", .layout = "{text name}: declared, role {role}[, project {text project}]"},
@@ -153,25 +148,27 @@ const struct renderer other_renderers[] = {
   {.op = "file delete", .layout = FILE_CHANGE},
   {.op = "file rename", .layout = FILE_CHANGE},
   {.op = "graph read", .result = render_graph},
-  {.op = "graph create", .result = render_graph_change},
+  {.op = "graph create", .result = render_graph},
+  {.op = "graph observe", .layout = "*results {bold entityName}: {addedObservations:nothing new}"},
+  {.op = "graph delete", .layout = "{n memories} memories forgotten"},
 
-  {.op = "vault set", .layout = "{text key}: {text action}{txn}"},
+  {.op = "vault set", .layout = "{text key}: {text action}"},
   {.op = "vault get", .layout = "{text value|handle}"},
   {.op = "vault add", .layout = "{text value}"},
   {.op = "vault list", .layout = "@entries {key} | {age updated_at} | <is_secret?(secret)|{value}>"},
-  {.op = "vault delete", .layout = "{text key}: deleted{txn}"},
-  {.op = "vault grant", .layout = "{text key}: granted to {text to}{txn}"},
-  {.op = "vault revoke", .layout = "{text key}: revoked from {text to}{txn}"},
+  {.op = "vault delete", .layout = "{text key}: deleted"},
+  {.op = "vault grant", .layout = "{text key}: granted to {text to}"},
+  {.op = "vault revoke", .layout = "{text key}: revoked from {text to}"},
   {.op = "vault grants", .layout = "@grants {key} | {to} | <live?live|inactive><#uses_left?, {uses_left} uses left>"
    "[, until {time expires_at}]"},
-  {.op = "vault rotate", .layout = "{n secrets} secret<secrets=1? is|s are> encrypted with {text way} {text to}{txn}"},
+  {.op = "vault rotate", .layout = "{n secrets} secret<secrets=1? is|s are> encrypted with {text way} {text to}"},
 
   {.op = "source add", .layout = READ_SOURCES},
   {.op = "source refresh", .layout = READ_SOURCES},
   {.op = "source list", .result = render_source_list},
   {.op = "source remove", .layout = "{bold folder}: removed; {n files} file{s files}, {n removed} chunk{s removed}"},
   {.op = "extract", .layout = "{n items} item{s items}[ ({types})] from {n files} file{s files}" SKIPPED "\n"
-   "added {n added}, changed {n changed}, removed {n removed}[, secrets replaced {redacted}]{txn}\n"
+   "added {n added}, changed {n changed}, removed {n removed}[, secrets replaced {redacted}]\n"
    "{text file}<written?|: unchanged>\n" EMBEDDED},
   {.op = "sync", .result = render_sync},
   {.op = "page", .result = render_page},

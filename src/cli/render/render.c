@@ -15,8 +15,7 @@ void page_text(struct page *page, struct str text) {
     buf_add(&page->b, text);
 }
 
-/* Text without line breaks. */
-static struct str one_line(struct page *page, struct str text) {
+struct str page_one_line(struct page *page, struct str text) {
   struct buf b = BUF(page->b.a);
   if (page->term.tty) {
     term_safe(&b, text, true);
@@ -40,10 +39,18 @@ void page_styled(struct page *page, const char *style, struct str text) {
 }
 
 void page_line(struct page *page, const char *style, struct str text, size_t columns_used) {
-  text = one_line(page, text);
+  text = page_one_line(page, text);
   if (page->term.tty && page->term.width > columns_used)
     text = term_fit(page->b.a, text, page->term.width - columns_used);
   page_styled(page, style, text);
+}
+
+void page_wrap(struct page *page, struct str text, size_t at) {
+  text = page_one_line(page, text);
+  if (page->term.tty && page->term.width > at)
+    term_wrap(&page->b, text, at, at, page->term.width);
+  else
+    buf_add(&page->b, text);
 }
 
 static void add_value(struct page *page, struct buf *out, yyjson_val *v) {
@@ -56,7 +63,8 @@ static void add_value(struct page *page, struct buf *out, yyjson_val *v) {
     }
   } else if (yyjson_is_obj(v)) {
     yyjson_obj_foreach(v, i, n, key, item) {
-      buf_addf(out, "%s%s ", i ? ", " : "", yyjson_get_str(key));
+      struct str label = page_label(page, json_val_str(key)); /* counts by project have "" for global memories */
+      buf_addf(out, "%s%.*s ", i ? ", " : "", STR_ARG(label.n ? label : STR("global")));
       add_value(page, out, item);
     }
   } else if (yyjson_is_str(v)) {
@@ -76,15 +84,27 @@ struct str page_value(struct page *page, yyjson_val *value) {
   return buf_str(&b);
 }
 
-struct str page_kind(struct page *page, yyjson_val *memory) {
+struct str page_kind(yyjson_val *memory) {
   const struct mem_type *t = type_find(json_str(memory, "type"));
   if (str_is(json_str(memory, "corpus"), "items")) /* named as in items.json */
     return str_from(t && t->item ? t->item : "note");
   struct str kind = json_str(memory, "kind"), type = json_str(memory, "type");
   struct str severity = json_str(memory, "severity");
-  if (type.n == 0 || str_eq(kind, type))
-    type = severity;
-  return type.n ? arena_printf(page->b.a, "%.*s/%.*s", STR_ARG(kind), STR_ARG(type)) : kind;
+  if (type.n && !str_eq(kind, type))
+    return type;
+  return severity.n ? severity : kind;
+}
+
+const char *page_kind_style(const struct page *page, struct str kind) {
+  const struct style *style = &page->term.style;
+  return str_is(kind, "blocker") ? style->red : str_is(kind, "task") ? style->yellow : "";
+}
+
+struct str page_scope(struct page *page, yyjson_val *memory) {
+  struct str project = json_str(memory, "project");
+  if (str_eq(project, page->project))
+    return STR("");
+  return project.n ? arena_printf(page->b.a, " · project %.*s", STR_ARG(project)) : STR(" · global");
 }
 
 /* Members that hold a time, by name. */
@@ -92,18 +112,48 @@ static bool is_time(struct str name) {
   return str_ends(name, STR("_at")) || str_is(name, "valid_from") || str_is(name, "last_accessed");
 }
 
+struct str page_label(struct page *page, struct str name) {
+  static const struct {
+    const char *name, *label;
+  } labels[] = {
+      {"rel", "relation"},
+      {"uid", "UID"},
+      {"state_by", "changed by"},
+      {"state_reason", "reason"},
+      {"skill_name", "skill"},
+      {"skill_always_on", "always on"},
+      {"skill_keywords", "keywords"},
+      {"skill_projects", "skill projects"},
+      {"access_count", "reads"},
+      {"judged", "checked for injection"},
+      {"suspect_txns", "written by transactions"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+    if (str_is(name, labels[i].name))
+      return str_from(labels[i].label);
+  if (str_ends(name, STR("_at")))
+    name = str_slice(name, 0, name.n - 3);
+  struct buf label = BUF(page->b.a);
+  for (size_t i = 0; i < name.n; i++)
+    buf_addc(&label, name.p[i] == '_' ? ' ' : name.p[i]);
+  return buf_str(&label);
+}
+
 static void add_member(struct page *page, struct str name, yyjson_val *value) {
   struct str text = page_value(page, value);
   if (text.n == 0)
     return;
-  buf_addf(&page->b, "  %s%.*s:%s ", page->term.style.dim, STR_ARG(name), page->term.style.reset);
+  struct str label = page_label(page, name);
+  buf_addf(&page->b, "  %s%.*s:%s ", page->term.style.dim, STR_ARG(label), page->term.style.reset);
   if (yyjson_is_str(value) && is_time(name)) {
     struct str time = term_time(page->b.a, text), age = term_age(page->b.a, text, page->now);
     page_text(page, time);
     if (age.n)
       buf_addf(&page->b, " (%.*s)", STR_ARG(age));
-  } else {
+  } else if (memchr(text.p, '\n', text.n)) {
     page_text(page, text);
+  } else {
+    page_wrap(page, text, term_columns(label) + 4);
   }
   buf_addc(&page->b, '\n');
 }
@@ -129,27 +179,78 @@ static void print_cell(struct page *page, const char *style, struct str text, si
   page_styled(page, style, text);
   if (!right)
     term_pad(&page->b, columns, width);
-  buf_adds(&page->b, "  ");
+}
+
+static const char *cell_style(const struct table *t, const struct page *page, size_t r, size_t c) {
+  if (t->heading && r == 0)
+    return page->term.style.bold;
+  return t->kind[c] ? page_kind_style(page, t->rows.v[r][c]) : c == 0 ? page->term.style.dim : "";
+}
+
+/* One row of a table that is too wide: the first cells on a line, the last one below them. With column names, the first
+ * cell on a line, and the others with their names below it. */
+static void print_stacked(const struct table *t, struct page *page, size_t r) {
+  enum { INDENT = 4 };
+  struct str *cells = t->rows.v[r];
+  struct buf first = BUF(page->b.a), rest = BUF(page->b.a);
+  size_t last = t->columns - 1;
+  for (size_t c = 0; c < t->columns; c++) {
+    bool below = t->heading ? c > 0 : c == last;
+    struct buf *b = below ? &rest : &first;
+    if (cells[c].n == 0)
+      continue;
+    buf_adds(b, b->n ? (t->heading ? ", " : "  ") : "");
+    if (below && t->heading)
+      buf_addf(b, "%.*s ", STR_ARG(t->rows.v[0][c]));
+    buf_add(b, cells[c]);
+  }
+  page_line(page, t->heading ? "" : page->term.style.dim, buf_str(&first), 0);
+  buf_addc(&page->b, '\n');
+  if (rest.n == 0)
+    return;
+  term_pad(&page->b, 0, INDENT);
+  page_wrap(page, buf_str(&rest), INDENT);
+  buf_addc(&page->b, '\n');
+}
+
+static void print_row(const struct table *t, struct page *page, size_t r, const size_t *width, size_t used) {
+  size_t last = t->columns - 1;
+  for (size_t c = 0; c < last; c++) {
+    if (width[c] == 0)
+      continue;
+    print_cell(page, cell_style(t, page, r, c), t->rows.v[r][c], width[c], t->right[c]);
+    buf_adds(&page->b, "  ");
+  }
+  if (t->right[last])
+    print_cell(page, cell_style(t, page, r, last), t->rows.v[r][last], width[last], true);
+  else if (t->wrap)
+    page_wrap(page, t->rows.v[r][last], used);
+  else
+    page_line(page, last ? cell_style(t, page, r, last) : "", t->rows.v[r][last], used);
+  while (page->b.n && page->b.p[page->b.n - 1] == ' ')
+    page->b.n--;
+  buf_addc(&page->b, '\n');
 }
 
 void table_print(struct table *t, struct page *page) {
+  enum { LAST_MIN = 20 }; /* columns that a text needs to be readable */
   assert(t->columns > 0 && t->columns <= TABLE_COLUMNS);
   size_t width[TABLE_COLUMNS] = {0}, last = t->columns - 1, used = 0;
   for (size_t r = 0; r < t->rows.n; r++)
-    for (size_t c = 0; c < last; c++) {
-      t->rows.v[r][c] = one_line(page, t->rows.v[r][c]);
+    for (size_t c = 0; c < t->columns; c++) {
+      t->rows.v[r][c] = page_one_line(page, t->rows.v[r][c]);
       size_t columns = term_columns(t->rows.v[r][c]);
       width[c] = columns > width[c] ? columns : width[c];
     }
   for (size_t c = 0; c < last; c++)
-    used += width[c] + 2;
-  for (size_t r = 0; r < t->rows.n; r++) {
-    for (size_t c = 0; c < last; c++)
-      if (width[c])
-        print_cell(page, c == 0 ? page->term.style.dim : "", t->rows.v[r][c], width[c], t->right[c]);
-    page_line(page, "", t->rows.v[r][last], used);
-    buf_addc(&page->b, '\n');
-  }
+    used += width[c] ? width[c] + 2 : 0;
+  size_t needed = t->right[last] || width[last] < LAST_MIN ? width[last] : LAST_MIN;
+  bool stacked = page->term.tty && used + needed > page->term.width;
+  for (size_t r = 0; r < t->rows.n; r++)
+    if (!stacked)
+      print_row(t, page, r, width, used);
+    else if (r > 0 || !t->heading)
+      print_stacked(t, page, r);
 }
 
 /* ---- choosing ---- */
@@ -170,7 +271,8 @@ static void render_any(struct page *page, yyjson_val *result) {
   size_t i, n;
   yyjson_val *key, *value;
   yyjson_obj_foreach(result, i, n, key, value) {
-    add_member(page, json_val_str(key), value);
+    if (!str_is(json_val_str(key), "txn"))
+      add_member(page, json_val_str(key), value);
   }
 }
 
@@ -183,17 +285,20 @@ static void render_change(struct page *page, yyjson_val *result) {
     struct str name = json_val_str(key);
     if (str_is(name, "id") || str_is(name, "uid") || str_is(name, "txn") || str_is(name, "warnings"))
       continue;
-    buf_addf(&page->b, "%s%.*s ", shown++ ? ", " : ": ", STR_ARG(name));
+    struct str label = page_label(page, name);
+    buf_addf(&page->b, "%s%.*s ", shown++ ? ", " : ": ", STR_ARG(label));
     page_line(page, "", page_value(page, value), 0);
   }
-  page_txn(page, result);
+  buf_addc(&page->b, '\n');
 }
 
-void page_txn(struct page *page, yyjson_val *result) {
+/* How to revert a change. Duplicates have changed nothing; values of the vault and items are not in the log. */
+static void add_undo(struct page *page, const struct op *op, yyjson_val *result) {
   int64_t txn = json_int(result, "txn", 0);
-  if (txn)
-    buf_addf(&page->b, "%s  (transaction %lld)%s", page->term.style.dim, (long long)txn, page->term.style.reset);
-  buf_addc(&page->b, '\n');
+  if (!txn || !(op->flags & OP_WRITE) || (op->flags & OP_NO_TXN) || str_is(json_str(result, "action"), "skipped") ||
+      str_starts(str_from(op->name), STR("vault ")) || strcmp(op->name, "extract") == 0)
+    return;
+  buf_addf(&page->b, "%sundo: cairn undo %lld%s\n", page->term.style.dim, (long long)txn, page->term.style.reset);
 }
 
 void render_result(struct page *page, const struct op *op, yyjson_val *result) {
@@ -215,6 +320,7 @@ void render_result(struct page *page, const struct op *op, yyjson_val *result) {
     render_change(page, result);
   else
     render_any(page, result);
+  add_undo(page, op, result);
 }
 
 bool render_line(struct page *page, const struct op *op, yyjson_val *line) {
@@ -266,5 +372,11 @@ void render_warnings(struct page *page, yyjson_val *result) {
     /* The result shows the derived headline; no warning needed. */
     if (!str_is(json_str(w, "code"), "headline_derived"))
       render_warning(page, w);
+  }
+  /* Not in the payload of boot, which an agent reads. */
+  if (json_str(result, "warning").n) {
+    buf_addf(&page->b, "cairn: %swarning:%s ", page->term.style.yellow, page->term.style.reset);
+    term_safe(&page->b, json_str(result, "warning"), true);
+    buf_addc(&page->b, '\n');
   }
 }

@@ -10,6 +10,7 @@ struct page {
   struct buf b;
   struct term term;
   int64_t now;
+  struct str project; /* of the caller; memories of this project do not name it */
   bool quiet;
 };
 
@@ -35,24 +36,36 @@ extern const struct renderer memory_renderers[], store_renderers[], eval_rendere
 
 /* Text from the store: escaped on a terminal, verbatim elsewhere. */
 void page_text(struct page *page, struct str text);
+/* Text without line breaks, escaped on a terminal. */
+struct str page_one_line(struct page *page, struct str text);
 /* The same on one line, cut to the remaining columns of a terminal; styled if there is colour. */
 void page_line(struct page *page, const char *style, struct str text, size_t columns_used);
 void page_styled(struct page *page, const char *style, struct str text);
-/* "  name: value" for each given member that the object has; times get their age. */
+/* Text on one line that a terminal wraps between words; it starts at column `at`, and so does every further line. */
+void page_wrap(struct page *page, struct str text, size_t at);
+/* A member name for people: "last_seq" is "last seq", "created_at" is "created". */
+struct str page_label(struct page *page, struct str name);
+/* "  label: value" for each given member that the object has; times get their age. */
 void page_members(struct page *page, yyjson_val *obj, const char *const *names);
-/* "  (transaction 7)" if there is one, and the line end: the end of every change. */
-void page_txn(struct page *page, yyjson_val *result);
 /* A value as text: strings unchanged, arrays joined by commas. */
 struct str page_value(struct page *page, yyjson_val *value);
-/* "fact", or "fact/decision" if the type says more than the kind. */
-struct str page_kind(struct page *page, yyjson_val *memory);
+/* The most specific name that a memory's kind has: "decision" for a fact of this type, "blocker" for such a rule. */
+struct str page_kind(yyjson_val *memory);
+/* Style of a kind: blockers are red, tasks yellow. */
+const char *page_kind_style(const struct page *page, struct str kind);
+/* " · project shop" or " · global", or nothing for the caller's own project. */
+struct str page_scope(struct page *page, yyjson_val *memory);
 
-/* Rows in columns as wide as their widest cell; the last column is cut to the terminal. */
+/* Rows in columns as wide as their widest cell; the last column is cut or wrapped to the terminal. If a terminal is too
+ * narrow for the columns, each row takes several lines. */
 enum { TABLE_COLUMNS = 12 };
 struct table {
   struct arena *a;
   size_t columns;
   bool right[TABLE_COLUMNS]; /* numbers */
+  bool kind[TABLE_COLUMNS];  /* kinds of memories */
+  bool heading;              /* the first row has the names of the columns */
+  bool wrap;                 /* wrap the last column */
   LIST(struct str *) rows;
 };
 void table_add(struct table *t, const struct str cells[]);

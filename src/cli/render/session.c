@@ -10,7 +10,7 @@ static void add_text(struct page *page, struct str text) {
 /* The text is for the agent; notes for a person follow it. */
 static void render_boot(struct page *page, yyjson_val *r) {
   add_text(page, json_str(r, "text"));
-  layout_render(page, r, "~degraded\n~warning\n~ended");
+  layout_render(page, r, "~degraded\n~ended");
 }
 
 static void render_handoff(struct page *page, yyjson_val *r) {

@@ -74,6 +74,8 @@ const struct renderer transcript_renderers[] = {
    "!sessions no transcript\n?<rebuilt?The index was lost and has been rebuilt from the files.>"},
   {.op = "transcript flush", .layout = STORED "*leaving.list {dim role}  {text|name 14}\n?[{text question}]\n"
    "~answer_with\n~degraded"},
+  {.op = "transcript index", .layout = "{n sessions} session{s sessions}: {counts added removed embedded}\n"
+   "?<waiting?the rest is found by keyword until 'cairn maintain' embeds it>\n~degraded"},
   {.op = "transcript compact", .result = render_compact},
   {.op = "transcript archive", .layout = "*sessions {text .}\n{n archived} <dry_run?would be archived|archived>"},
   {0},

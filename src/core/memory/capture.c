@@ -46,7 +46,7 @@ static size_t item_end(struct str list, size_t pos, size_t indent) {
 struct splitter {
   struct arena *a;
   struct capture_pieces *out;
-  size_t dropped;
+  struct strs dropped;
   struct str heading, lead; /* plain text of the current heading and lead-in; may be empty */
   const char *lead_start;   /* position of the lead-in until its list was added; else NULL */
 };
@@ -136,7 +136,8 @@ static void add_piece(struct splitter *sp, struct str text) {
   size_t speaker = bullet ? 0 : markup_speaker(str_slice(rest, 0, markup_line_end(rest, 0)));
   struct str said = str_slice(rest, speaker, rest.n);
   if (!text_has_letter(said) || text_count_words(said) < CAPTURE_MIN_WORDS) {
-    sp->dropped += said.n > 0;
+    if (said.n)
+      strs_push(sp->a, &sp->dropped, said);
     return;
   }
   struct str prose = before_code(said);
@@ -234,8 +235,15 @@ static void add_whole_list(struct splitter *sp, struct str list) {
   sp->lead = lead;
 }
 
-/* If most items are sentences, each becomes a piece; a short item stays with the one before it, so nothing is
- * dropped. Other lists are not split. */
+/* True for "- [ ] call the bank" and "- TODO: call the bank". */
+static bool is_task(struct str item) {
+  struct line line = markup_line(str_slice(item, 0, markup_line_end(item, 0)));
+  size_t row = phrase_first_cue(str_slice(item, line.text, item.n), kind_cues, kind_cue_count - 1);
+  return line.task || str_is(str_from(kind_cues[row].type), "task");
+}
+
+/* If most items are sentences, each becomes a piece; a short item stays with the one before it, or with the next one if
+ * either is a task. Other lists are not split. */
 static void add_list(struct splitter *sp, struct str list) {
   assert(list.n > 0);
   size_t indent = markup_line(str_slice(list, 0, markup_line_end(list, 0))).indent;
@@ -249,10 +257,14 @@ static void add_list(struct splitter *sp, struct str list) {
     return;
   }
   size_t start = 0, words = 0;
+  bool task = false;
   for (size_t pos = 0, end; pos < list.n; pos = end) {
     end = item_end(list, pos, indent);
-    size_t more = item_words(str_slice(list, pos, end));
-    if (words >= CAPTURE_MIN_WORDS && more >= CAPTURE_MIN_WORDS) {
+    struct str item = str_slice(list, pos, end);
+    size_t more = item_words(item);
+    bool after_task = task;
+    task = is_task(item);
+    if (words && (task || after_task || (words >= CAPTURE_MIN_WORDS && more >= CAPTURE_MIN_WORDS))) {
       add_paragraph(sp, str_slice(list, start, pos));
       start = pos;
       words = 0;
@@ -416,7 +428,7 @@ static void add_heading(struct splitter *sp, struct str block, const struct bloc
     sp->heading = headline_cut(sp->a, markup_plain(sp->a, line));
 }
 
-void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, size_t *ret_dropped) {
+void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, struct strs *ret_dropped) {
   *ret = (struct capture_pieces){0};
   struct splitter sp = {.a = a, .out = ret};
   struct blocks blocks = {0};

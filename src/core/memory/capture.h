@@ -1,7 +1,7 @@
 /* capture.h: rule-based splitting of raw text (a conversation, notes) into atomic pieces. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/buf.h"
 
 enum {
   CAPTURE_MIN_WORDS = 5,    /* shorter parts are dropped */
@@ -21,7 +21,7 @@ struct capture_pieces {
   size_t n, cap;
 };
 
-/* Returns pieces in text order; *ret_dropped counts the parts that were too short. Blank lines, headings, turns of
- * speakers and list items that are full sentences start a piece. Fenced code stays with the text before it. A speaker's
- * name stays in the body but not in the headline. */
-void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, size_t *ret_dropped);
+/* Returns pieces in text order; *ret_dropped has the parts that were too short. Blank lines, headings, turns of
+ * speakers and list items that are full sentences start a piece; a task is a piece of its own. Fenced code stays with
+ * the text before it. A speaker's name stays in the body but not in the headline. */
+void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, struct strs *ret_dropped);

@@ -378,6 +378,9 @@ static enum status read_call(struct rest_call *rc) {
   TRY(check_own(rc));
   if (rc->route->with)
     json_put_bool(rc->doc, rc->args, rc->route->with, true);
+  const struct param *page = rc->route->page ? rest_param(rc->route, str_from(rc->route->page)) : NULL;
+  if (page && page->form == PARAM_INT && !yyjson_mut_obj_get(rc->args, page->name))
+    json_put_int(rc->doc, rc->args, page->name, 0); /* pages start at the beginning */
   if (rc->route->limit_max)
     return settle_limit(rc);
   return STATUS_OK;

@@ -1,4 +1,5 @@
 /* admin.c: the operations stats, config, backup, restore and doctor. */
+#include "base/suggest.h"
 #include "op/access/roles.h"
 #include "op/admin/judge.h"
 #include "op/embedding/reembed.h"
@@ -76,11 +77,14 @@ static enum status put_override(struct op_call *call, enum setting_id id) {
 }
 
 static enum status unknown_setting(struct op_call *call, struct str name) {
-  struct buf b = BUF(call->arena);
+  struct suggest near;
+  suggest_init(&near, name);
   for (int i = 0; i < SET_COUNT; i++)
-    buf_addf(&b, "%s%s", i ? ", " : "", setting_table[i].name);
+    suggest_offer(&near, str_from(setting_table[i].name));
   error_set(call->err, STATUS_USAGE, "no setting '%.*s'", STR_ARG(name));
-  return error_fix(call->err, "one of: %s", b.p);
+  if (near.best.p)
+    return error_fix(call->err, "did you mean '%.*s'? 'cairn config' lists all", STR_ARG(near.best));
+  return error_fix(call->err, "'cairn config' lists the settings");
 }
 
 static enum status bad_call(struct op_call *call, const char *why) {

@@ -12,6 +12,7 @@ struct listing {
   struct op_call *call;
   struct arena *line; /* released after each line */
   int64_t last, count;
+  struct strs newest; /* lines, newest first */
 };
 
 static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct str json) {
@@ -59,22 +60,45 @@ struct str event_json(struct arena *a, const struct event *e) {
   return json_write(a, v, false);
 }
 
-static enum status show(void *arg, const struct event *e) {
-  struct listing *f = arg;
+static enum status emit(struct listing *f, struct str line) {
   struct op_call *call = f->call;
-  f->last = e->seq;
-  f->count++;
-  struct str line = event_json(f->line, e);
   enum status s = call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
-  arena_release(f->line);
+  f->count++;
   if (s != STATUS_OK)
     error_set(call->err, s, "cannot write the output");
+  return s;
+}
+
+static enum status show(void *arg, const struct event *e) {
+  struct listing *f = arg;
+  f->last = e->seq;
+  enum status s = emit(f, event_json(f->line, e));
+  arena_release(f->line);
   return s;
 }
 
 static void wait_for_poll(void) {
   struct timespec ts = {0, FOLLOW_MS * 1000000L};
   nanosleep(&ts, NULL);
+}
+
+static enum status collect(void *arg, const struct event *e) {
+  struct listing *f = arg;
+  struct str line = event_json(f->line, e);
+  f->last = f->newest.n ? f->last : e->seq;
+  strs_push(f->call->arena, &f->newest, arena_dup(f->call->arena, line));
+  arena_release(f->line);
+  return STATUS_OK;
+}
+
+/* The last `limit` events, oldest first. */
+static enum status show_newest(struct listing *f, int64_t limit) {
+  struct op_call *call = f->call;
+  struct event_query q = {call->caller.team, 0, limit, json_str(call->args, "action"), .newest_first = true};
+  TRY(events_walk(call->engine->store, &q, collect, f, call->err));
+  for (size_t i = f->newest.n; i-- > 0;)
+    TRY(emit(f, f->newest.v[i]));
+  return STATUS_OK;
 }
 
 enum status op_events(struct op_call *call) {
@@ -85,8 +109,12 @@ enum status op_events(struct op_call *call) {
   TRY(call_int(call, "limit", follow ? 0 : 100, 0, INT64_MAX, &limit));
   f.last = since;
   reads_flush(call->engine->store); /* show the read events that this engine has queued */
-  for (;;) {
-    struct event_query q = {call->caller.team, f.last, limit ? limit - f.count : 0, json_str(call->args, "action")};
+  bool newest = !follow && limit && !yyjson_obj_get(call->args, "since");
+  if (newest)
+    TRY(show_newest(&f, limit));
+  while (!newest) {
+    struct event_query q = {call->caller.team, f.last, limit ? limit - f.count : 0, json_str(call->args, "action"),
+                            false};
     TRY(events_walk(call->engine->store, &q, show, &f, call->err));
     if (!follow || cancelled(call) || (limit && f.count >= limit))
       break;

@@ -10,6 +10,7 @@
 #include "op/search/retrieve.h"
 #include "store/memories/memories.h"
 #include "store/tables/settings.h"
+#include "transcript/op/transcript.h"
 
 enum { SKILL_HITS = 5, BUDGET_MIN = 50, BUDGET_MAX = 1000000 };
 
@@ -267,12 +268,40 @@ static enum status find(struct query *q, struct hits *ret_hits) {
   return STATUS_OK;
 }
 
+/* Number of hits in other projects that the caller may read, if it did not name where to search. */
+static enum status put_elsewhere(struct op_call *call) {
+  struct query q;
+  struct hits found = {0};
+  if (call->caller.all_projects || call->caller.project_given || json_str(call->args, "scope").p)
+    return STATUS_OK;
+  call->caller.all_projects = true;
+  enum status s = read_query(call, &q);
+  call->caller.all_projects = false;
+  TRY(s);
+  TRY(retrieve(&q, STATES_SEARCHED, q.limit, &found));
+  if (found.n)
+    json_put_int(call->doc, call->result, "elsewhere", (int64_t)found.n);
+  return STATUS_OK;
+}
+
+/* Says why a search without hits may have missed something. */
+static enum status put_missed(struct query *q) {
+  struct op_call *call = q->call;
+  bool indexed = true;
+  if (q->scope.corpora & (1U << CORPUS_SESSIONS))
+    TRY(transcript_is_indexed(call, &indexed));
+  if (!indexed)
+    json_put(call->doc, call->result, "not_indexed", STR("transcripts are not searched: sessions.indexed is off"));
+  return put_elsewhere(call);
+}
+
 /* Runs inside one snapshot of the store. */
 static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits, struct generation *ret_generation) {
   TRY(store_generation(q->call->engine->store, q->call->caller.team, ret_generation, q->call->err));
   TRY(find(q, ret_hits));
   TRY(put_mode(q));
-  return put_results(q, ret_hits, budget);
+  TRY(put_results(q, ret_hits, budget));
+  return ret_hits->n ? STATUS_OK : put_missed(q);
 }
 
 enum status op_search(struct op_call *call) {

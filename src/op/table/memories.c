@@ -105,7 +105,8 @@ const struct op memories_ops[] = {
    "cairn search 'billing database' --as-of 2026-03-01 --explain\n"
    "cairn search 'retry policy' --in memory --in items --in sources",
    .params = search_params, .flags = OP_EVERYDAY | OP_PROJECT,
-   .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int",
+   .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int "
+   "elsewhere?:int not_indexed?",
    .routes = ROUTES(
      ROUTE("GET", "/search"),
      ROUTE("POST", "/search")),
@@ -128,10 +129,10 @@ const struct op memories_ops[] = {
    .run = op_list},
   {.name = "capture", .group = "Memories", .summary = "Split raw text into memories",
    .help = "Splits notes or a conversation by rules into atomic memories, labels them auto_captured, and passes each through "
-   "the gate, in one transaction.",
+   "the gate, in one transaction. Parts under five words are dropped and listed.",
    .example = "cairn capture < notes.txt",
    .params = capture_params, .flags = OP_WRITE | OP_GATED | OP_PROJECT,
-   .result = "stored:int skipped:int refused:int dropped:int memories:[obj] txn?:int degraded?",
+   .result = "stored:int skipped:int refused:int dropped:int dropped_texts?:[text] memories:[obj] txn?:int degraded?",
    .routes = ROUTES(ROUTE("POST", "/capture")),
    .run = op_capture},
   {.name = "boot", .group = "Memories", .summary = "Show what an agent gets at the start of a conversation",

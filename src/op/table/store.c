@@ -7,7 +7,7 @@ static const struct param no_params[] = {END};
 static const char *const eval_dates[] = {"valid", "written", "none", NULL};
 static const char *const formats[] = {"auto", "cairn", "graph", "markdown", NULL};
 static const struct param events_params[] = {
-  INT("since", "SEQ", "only events after this sequence number (default 0)"),
+  INT("since", "SEQ", "start after this sequence number; 0 is the beginning (default: the newest events)"),
   INT("limit", "N", "maximum number of events (default 100; 0 = all)"),
   TEXT("action", 0, "NAME", "only this action, for example memory:write"),
   FLAG("follow", "wait for new events until interrupted"),
@@ -124,7 +124,8 @@ static const struct param eval_params[] = {
 
 const struct op store_ops[] = {
   {.name = "events", .group = "Store", .summary = "Read the event log",
-   .help = "One line per event, oldest first. Resume with the last sequence number seen.",
+   .help = "One line per event, oldest first; the newest ones if --since is not given. Resume with the last sequence number "
+   "seen.",
    .example = "cairn events --since 120\ncairn events --follow --json",
    .params = events_params, .flags = OP_STREAM,
    .result = "last_seq:int count:int events?:[@event] next_cursor?",

@@ -36,7 +36,7 @@ static const struct param task_status_params[] = {
   ONE_ID, {"status", PARAM_TEXT, REQ_POS, NULL, NULL, task_statuses, "the new status"}, END
 };
 static const struct param task_block_params[] = {
-  ONE_ID, TEXT("by", REQ_POS, "ID", "the task that must be done first"), END
+  ONE_ID, TEXT("by", REQ_POS, "BLOCKER", "id of the task that must be done first; also --by BLOCKER"), END
 };
 static const struct param task_sync_params[] = {
   TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "the file (default: tasks.json in the project's agent folder)"),

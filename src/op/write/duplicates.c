@@ -144,8 +144,8 @@ static void warn_near(struct op_call *call, struct write *w, const struct simila
             (struct warning){.code = "contradiction",
                              .message = message,
                              .fix = arena_printf(a,
-                                                 "keep both; or replace the old one: cairn undo TXN, then cairn "
-                                                 "supersede %lld --reason WHY TEXT; or cairn forget %lld --reason WHY",
+                                                 "keep both; or undo this write, then cairn supersede %lld --reason "
+                                                 "WHY TEXT; or cairn forget %lld --reason WHY",
                                                  (long long)o->id, (long long)o->id),
                              .memories = list_json(a, list)});
 }

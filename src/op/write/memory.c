@@ -220,7 +220,7 @@ static void draft_from_piece(struct op_call *call, const struct capture_piece *p
 enum status op_capture(struct op_call *call) {
   struct str text = json_str(call->args, "text");
   struct capture_pieces pieces = {0};
-  size_t dropped = 0;
+  struct strs dropped = {0};
   capture_split(call->arena, text, &pieces, &dropped);
   if (pieces.n == 0) {
     error_set(call->err, STATUS_REFUSED, "no memories found in this text: pieces under five words are dropped");
@@ -230,7 +230,9 @@ enum status op_capture(struct op_call *call) {
   struct drafts list = {.v = arena_array(call->arena, struct draft, pieces.n), .n = pieces.n};
   for (size_t i = 0; i < pieces.n; i++)
     draft_from_piece(call, &pieces.v[i], &list.v[i].w);
-  json_put_int(call->doc, call->result, "dropped", (int64_t)dropped);
+  json_put_int(call->doc, call->result, "dropped", (int64_t)dropped.n);
+  if (dropped.n)
+    json_put_strs(call->doc, call->result, "dropped_texts", &dropped);
   return write_drafts(call, &list, "capture");
 }
 

@@ -150,6 +150,9 @@ static void merge(struct arena *a, struct strs *list, const struct strs *found) 
 
 static void add_metadata(struct arena *a, struct memory *m) {
   struct extracted found = {0};
+  struct strs given = m->tags;
+  m->tags = (struct strs){0};
+  merge(a, &m->tags, &given); /* a tag that was given twice */
   extract_metadata(a, m->headline, m->body, &found);
   merge(a, &m->tags, &found.tags);
   merge(a, &m->people, &found.people);

@@ -76,7 +76,7 @@ static struct sql select_within(struct arena *a, const struct reach *reach, cons
   sql_add(&q, " AND (change IS NULL OR change NOT IN ('link', 'unlink'))"
               " AND EXISTS (SELECT 1 FROM memory m WHERE m.team = event.team AND m.id = event.memory_id");
   reach_where(&q, reach, "m.project");
-  sql_add(&q, ") ORDER BY seq LIMIT ");
+  sql_add(&q, which->newest_first ? ") ORDER BY seq DESC LIMIT " : ") ORDER BY seq LIMIT ");
   sql_int(&q, limit_of(which));
   return q;
 }
@@ -99,6 +99,8 @@ static enum status walk_within(struct store *st, const struct reach *reach, cons
   return s;
 }
 
+#define MATCHES "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) "
+
 enum status events_walk(struct store *st, const struct event_query *q, event_visit visit, void *arg,
                         struct error *err) {
   struct rows r;
@@ -106,8 +108,9 @@ enum status events_walk(struct store *st, const struct event_query *q, event_vis
   if (reach.role != ROLE_ADMIN)
     return walk_within(st, &reach, q, visit, arg, err);
   db_query(st->db, &r, err,
-           EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
-           q->since, q->team, q->action, limit_of(q));
+           q->newest_first ? EVENT_COLUMNS MATCHES "ORDER BY seq DESC LIMIT ?4"
+                           : EVENT_COLUMNS MATCHES "ORDER BY seq LIMIT ?4",
+           "issi", q->since, q->team, q->action, limit_of(q));
   return visit_rows(&r, visit, arg);
 }
 

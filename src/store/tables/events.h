@@ -20,8 +20,10 @@ struct event_query {
   int64_t since;     /* sequence number of the last event seen */
   int64_t limit;     /* 0: all */
   struct str action; /* absent: any */
+  bool newest_first;
 };
-/* Visits events after `since`, oldest first. Stops when visit returns anything but STATUS_OK. */
+/* Visits events after `since`, oldest first unless newest_first is set. Stops when visit returns anything but
+ * STATUS_OK. */
 typedef enum status (*event_visit)(void *arg, const struct event *e);
 NODISCARD enum status events_walk(struct store *st, const struct event_query *q, event_visit visit, void *arg,
                                   struct error *err);

@@ -32,6 +32,10 @@ static void index_target(struct import_run *r, struct op_call own, const struct 
   if (s == STATUS_OK && on)
     s = transcript_index_changed(&own, &target->folder, STR_NONE, &sessions, &added);
   r->indexed += added;
+  if (s == STATUS_OK && !on)
+    r->not_indexed =
+        STR("sessions.indexed is off, so searches do not find them; run 'cairn config sessions.indexed on' "
+            "and 'cairn transcript index'");
   if (s == STATUS_OK)
     return;
   store_rollback(own.engine->store);

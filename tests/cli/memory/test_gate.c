@@ -427,5 +427,18 @@ TEST(capture_splits_by_rule) {
   CHECK_INT(jint(OK("list", "--kind", "task"), "total"), 1);
   CHECK_INT(sql_number("SELECT count(*) FROM memory WHERE auto_captured = 1"), 3);
   CHECK_INT(sql_number("SELECT count(DISTINCT txn) FROM event WHERE change = 'insert'"), 1);
+  CHECK_STR(jstr(r, "dropped_texts[0]"), "ok thanks");
   REFUSED_FED("refused", STR("ok\n\nyes"), "capture", "-");
+}
+
+TEST(capture_lists_what_it_dropped) {
+  struct str text = STR("- [ ] Renew the certificate of the mail server\n- Bob is out\n");
+  struct str out = CAIRN_FED(text, "capture", "-").out;
+  CHECK(has(out, "dropped, too short: Bob is out\n") && has(out, "stored 1, dropped 1\n"));
+  CHECK(!has(CAIRN("get", "1").out, "Bob"));
+}
+
+TEST(a_tag_is_stored_once) {
+  STORE("The boat is green", "--tag", "boat", "--tag", "boat", "--tag", "Boat");
+  CHECK_INT(jlen(OK("get", "1"), "tags"), 1);
 }

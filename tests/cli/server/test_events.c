@@ -261,6 +261,11 @@ TEST(the_sequence_grows_and_can_be_resumed) {
   CHECK_INT(seen, all.n);
   CHECK_INT(lines_of(CAIRN("events", "--json", "--action", "memory:rate").out).n, 1);
   CHECK_INT(last_seq(), jint(all.v[all.n - 1], "seq"));
+  /* Without a start, the newest ones, oldest first. */
+  struct json_lines newest = lines_of(CAIRN("events", "--json", "--limit", "2").out);
+  CHECK_INT(newest.n, 2);
+  CHECK_INT(jint(newest.v[0], "seq"), jint(all.v[all.n - 2], "seq"));
+  CHECK_INT(jint(newest.v[1], "seq"), jint(all.v[all.n - 1], "seq"));
 }
 
 TEST(a_rolled_back_change_leaves_no_event) {

@@ -224,6 +224,7 @@ TEST(top_without_a_terminal_prints_one_frame) {
   CHECK_INT(r.exit_code, 0);
   CHECK(has(r.out, "TOOL") && has(r.out, "search") && has(r.out, "remember"));
   CHECK(has(r.out, "memory:write") && has(r.out, "garden"));
+  CHECK(has(r.out, "1  Parsley grows in pots") && !has(r.out, "q quit"));
   CHECK(!has(r.out, "\x1b"));
   struct str rest = r.out, line;
   while (str_line(&rest, &line))
@@ -256,6 +257,7 @@ TEST(top_creates_no_store) {
 TEST(top_on_a_terminal_runs_until_q, .seconds = 30) {
   for (int i = 0; i < 40; i++)
     OK("search", textf("word%d", i));
+  CAIRN("get", "7");
   const char *command = textf("stty rows 24 cols 80; exec %s top", CAIRN_BIN);
   struct run r =
       proc_run(.argv = ARGS("sh", "-c", "(sleep 2.5; printf q; sleep 1) | TERM=xterm script -qec \"$0\" /dev/null",
@@ -265,6 +267,8 @@ TEST(top_on_a_terminal_runs_until_q, .seconds = 30) {
   CHECK(has(r.out, "\x1b[?1049h") && has(r.out, "\x1b[?1049l")); /* enters and leaves the alternate screen */
   CHECK(has(r.out, "\x1b[?25h"));                                /* the cursor is visible again */
   CHECK(has(r.out, "memory:search"));
+  CHECK(has(r.out, "q quit"));      /* the keys */
+  CHECK(has(r.out, "\x1b[31mget")); /* failed calls are red */
   /* More than one frame, each within the screen. */
   size_t pictures = 0, at = 0, next;
   while ((next = str_find(r.out, STR("\x1b[H"), at)) != SIZE_MAX) {

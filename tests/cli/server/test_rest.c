@@ -63,7 +63,7 @@ TEST(advice_names_requests, .seconds = 40) {
   PROBLEM(404, "GET /api/v1/memories and GET /api/v1/search show them", s, "GET", "/api/v1/memories/99");
   REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The nightly build takes 12 minutes\"}");
   struct reply other = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The nightly build takes 45 minutes\"}");
-  CHECK(has(jstr(warning(other.json, "contradiction"), "fix"), "POST /api/v1/transactions/TXN/undo, then POST "
+  CHECK(has(jstr(warning(other.json, "contradiction"), "fix"), "undo this write, then POST "
                                                                "/api/v1/memories/1/supersede {\"reason\":\"WHY\""));
   REQUEST(s, "POST", "/api/v1/memories/1/supersede", "{\"text\":\"The nightly build is gone\",\"reason\":\"removed\"}");
   PROBLEM(409, "its current version is 3: POST /api/v1/memories/3/supersede {", s, "POST",

@@ -203,6 +203,8 @@ TEST(blocks_are_limited_to_50_and_keep_identity, .seconds = 60) {
   CHECK(!jget(OK("boot", "--format", "blocks"), "warning"));
   STORE("--type", "context", about(0, "fortieth"));
   CHECK(has(jstr(OK("boot", "--format", "blocks"), "warning"), "40 of 50"));
+  struct run shown = CAIRN("boot", "--format", "blocks");
+  CHECK(has(shown.err, "40 of 50") && !has(shown.out, "40 of 50")); /* the payload is for the agent */
   lines = "";
   for (int i = 0; i < 52; i++)
     lines = textf("%s{\"type\":\"identity\",\"text\":\"%s\"}\n", lines, words(textf("self%d", i), 4));

@@ -342,3 +342,17 @@ TEST(imported_transcripts_are_searchable) {
   CHECK(has(jstr(r, "results[0].headline"), "The end of file was counted as a token"));
   CHECK(!jget(OK("transcript", "import"), "indexed"));
 }
+
+TEST(a_search_says_that_transcripts_are_not_indexed) {
+  put_samples();
+  yyjson_val *r = OK("transcript", "import", "--project", "parser");
+  CHECK(has(jstr(r, "not_indexed"), "sessions.indexed is off"));
+  r = OK("search", "parser", "--in", "sessions", "--project", "parser");
+  CHECK_INT(jlen(r, "results"), 0);
+  CHECK(has(jstr(r, "not_indexed"), "sessions.indexed is off"));
+  CHECK(has(CAIRN("search", "parser", "--in", "sessions", "--project", "parser").out, "cairn transcript index"));
+  OK("config", "sessions.indexed", "on");
+  OK("transcript", "index", "--project", "parser");
+  r = OK("search", "parser", "--in", "sessions", "--project", "parser");
+  CHECK(jlen(r, "results") > 0 && !jget(r, "not_indexed"));
+}

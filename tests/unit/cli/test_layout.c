@@ -21,8 +21,9 @@ TEST(members_are_replaced) {
   CHECK_STR(render("{list} {gone}.", "{\"list\":[1,\"b\"]}"), "1, b .\n");
   CHECK_STR(render("{a} {text a}", "{\"a\":\"two\\nlines\"}"), "two lines two\nlines\n");
   CHECK_STR(render("{a:none} {b:none}", "{\"a\":[],\"b\":[1]}"), "none 1\n");
-  CHECK_STR(render("pinned{txn}", "{\"txn\":7}"), "pinned  (transaction 7)\n");
-  CHECK_STR(render("pinned{txn}", "{}"), "pinned\n");
+  CHECK_STR(render("{kind}{scope}", "{\"kind\":\"rule\",\"severity\":\"blocker\",\"project\":\"web\"}"),
+            "blocker · project web\n");
+  CHECK_STR(render("{kind}{scope}", "{\"kind\":\"fact\",\"type\":\"decision\",\"project\":\"\"}"), "decision\n");
 }
 
 TEST(formats_are_applied) {
@@ -54,9 +55,15 @@ TEST(lines_have_kinds) {
   CHECK_STR(render("@list {a} | >{n} | <b?on|off>",
                    "{\"list\":[{\"a\":\"long\",\"n\":5,\"b\":true},{\"a\":\"s\",\"n\":12}]}"),
             "long   5  on\ns     12  off\n");
+  CHECK_STR(render("@list name={a} | >count={n}", "{\"list\":[{\"a\":\"x\",\"n\":5}]}"), "name  count\nx         5\n");
+  CHECK_STR(render("@list name={a} | >count={n}", "{\"list\":[]}"), "");
+  CHECK_STR(render("*list <a=1?|{a}>", "{\"list\":[{\"a\":1},{\"a\":2}]}"), "2\n");
+  CHECK_STR(render("=last event: {n}\n=gone: {gone}", "{\"n\":7}"), "last event   7\n");
+  CHECK_STR(render("=by kind: {by}", "{\"by\":{\"fact\":2,\"on_demand\":1,\"\":3}}"),
+            "by kind      fact 2, on demand 1, global 3\n");
   CHECK_STR(render("?[{a}]\n?[{b}]", "{\"b\":1}"), "1\n");
   CHECK_STR(render("~note\n~gone", "{\"note\":\"x\"}"), "note: x\n");
-  CHECK_STR(render("+a gone b", "{\"b\":2,\"a\":1}"), "  a: 1\n  b: 2\n");
+  CHECK_STR(render("+a gone b_at", "{\"b_at\":2,\"a\":1}"), "  a: 1\n  b: 2\n");
 }
 
 /* ---- the layouts of operations ---- */
@@ -103,7 +110,7 @@ static void check_members(const struct renderer *r) {
     return;
   for (size_t i = 0; i < names.n; i++) {
     test_note("%s: %.*s", r->op, STR_ARG(names.v[i]));
-    CHECK(str_is(names.v[i], "txn") || str_is(names.v[i], "kind") ||
+    CHECK(str_is(names.v[i], "scope") || str_is(names.v[i], "kind") ||
           str_find(schema, arena_printf(&a, "\"%.*s\":", STR_ARG(names.v[i])), 0) != SIZE_MAX);
   }
 }

@@ -11,7 +11,7 @@
 struct result {
   struct arena a;
   struct capture_pieces pieces;
-  size_t dropped;
+  struct strs dropped;
 };
 
 /* Splits, and checks that every piece would pass the write gate. */
@@ -44,7 +44,7 @@ TEST(empty_text_gives_no_pieces) {
     struct result r;
     capture(&r, texts[i]);
     CHECK_INT(r.pieces.n, 0);
-    CHECK_INT(r.dropped, dropped[i]);
+    CHECK_INT(r.dropped.n, dropped[i]);
     arena_release(&r.a);
   }
 }
@@ -54,7 +54,7 @@ TEST(blank_lines_separate_pieces) {
   capture(&r, "The API listens on port 8080.\nIt speaks plain HTTP.\r\n\r\nToo short.\n\n\nBackups are written to the "
               "second disk.\n");
   CHECK_INT(r.pieces.n, 2);
-  CHECK_INT(r.dropped, 1);
+  CHECK_INT(r.dropped.n, 1);
   check_piece(&r, 0, "fact", "The API listens on port 8080", "The API listens on port 8080.\nIt speaks plain HTTP.");
   check_piece(&r, 1, "fact", "Backups are written to the second disk", "Backups are written to the second disk.");
   arena_release(&r.a);
@@ -98,7 +98,7 @@ TEST(speakers_are_not_part_of_the_headline) {
               "[10:42] **Alice:** the cache lives on the second host\n"
               "user: ok\n");
   CHECK_INT(r.pieces.n, 3);
-  CHECK_INT(r.dropped, 1);
+  CHECK_INT(r.dropped.n, 1);
   check_piece(&r, 0, "fact", "please deploy version 2.1 on Monday morning",
               "User: please deploy version 2.1 on Monday morning");
   check_piece(&r, 1, "fact", "I have scheduled the deploy for Monday",
@@ -112,7 +112,7 @@ TEST(interjections_are_not_headlines) {
   capture(&r,
           "User: great. Also never log the raw token.\n\nAssistant: Understood. Will do.\n\nOh. No. Well. Yes. Hm.");
   CHECK_INT(r.pieces.n, 2);
-  CHECK_INT(r.dropped, 1);
+  CHECK_INT(r.dropped.n, 1);
   CHECK_STR(r.pieces.v[0].headline, "Also never log the raw token");
   CHECK_STR(r.pieces.v[1].headline, "Oh");
   arena_release(&r.a);
@@ -261,7 +261,7 @@ TEST(other_scripts_are_captured) {
           "我们决定用一个数据库。\n\n好的。\n\nМы используем одну базу данных для всего.\n\nDone 🎉 and the release "
           "is out 🚀\n");
   CHECK_INT(r.pieces.n, 3);
-  CHECK_INT(r.dropped, 1);
+  CHECK_INT(r.dropped.n, 1);
   CHECK_STR(r.pieces.v[0].headline, "我们决定用一个数据库");
   CHECK_STR(r.pieces.v[1].headline, "Мы используем одну базу данных для всего");
   CHECK_STR(r.pieces.v[2].headline, "Done 🎉 and the release is out 🚀");
@@ -323,4 +323,18 @@ TEST(a_megabyte_of_anything_is_fast, .seconds = 60, .slow = true) {
     arena_release(&r.a);
     arena_release(&a);
   }
+}
+
+/* Short items join their neighbours, but never a task. */
+TEST(a_task_in_a_list_is_a_piece_of_its_own) {
+  struct result r;
+  capture(&r, "- [ ] Renew the certificate of the mail server\n- Bob is out\n- The office is closed on Friday\n"
+              "- TODO: order two new ropes for the anchor\n- before Friday\n");
+  CHECK_INT(r.pieces.n, 3);
+  CHECK_STR(r.pieces.v[0].body, "Renew the certificate of the mail server");
+  CHECK_STR(r.pieces.v[1].body, "- Bob is out\n- The office is closed on Friday");
+  CHECK_STR(r.pieces.v[2].body, "TODO: order two new ropes for the anchor");
+  CHECK_INT(r.dropped.n, 1);
+  CHECK_STR(r.dropped.v[0], "before Friday");
+  arena_release(&r.a);
 }

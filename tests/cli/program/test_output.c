@@ -1,0 +1,193 @@
+/* test_output.c: results for people: search hits, tables at every width, labels, the hint to undo a change. */
+#include "support/cli.h"
+
+/* Runs the program on a terminal of this width; the output is everything written to it. */
+static struct str on_terminal(int columns, const char *command) {
+  const char *line = textf("stty cols %d; %s %s", columns, CAIRN_BIN, command);
+  return proc_run(.argv = ARGS("sh", "-c", "TERM=xterm script -qec \"$0\" /dev/null </dev/null | tr -d '\\r'", line),
+                  .env = cli_env())
+      .out;
+}
+
+static bool has_terminal(void) {
+  return proc_run(.argv = ARGS("sh", "-c", "command -v script && command -v stty")).exit_code == 0;
+}
+
+/* Columns of a line of ASCII and narrow characters, without escape sequences. */
+static int columns_of(struct str line) {
+  int columns = 0;
+  for (size_t i = 0; i < line.n; i++) {
+    if (line.p[i] == 0x1b)
+      while (i < line.n && line.p[i] != 'm')
+        i++;
+    else
+      columns += ((unsigned char)line.p[i] & 0xc0) != 0x80;
+  }
+  return columns;
+}
+
+static size_t count_of(struct str text, const char *part) {
+  size_t n = 0;
+  for (size_t at = 0; (at = str_find(text, str_from(part), at)) != SIZE_MAX; at++)
+    n++;
+  return n;
+}
+
+/* ---- search ---- */
+
+static void store_hits(void) {
+  cli_set("CAIRN_PROJECT=shop");
+  STORE("--type", "decision",
+        "Sessions live in Postgres: Redis lost them when the machine restarted, so that everyone had to log in again. "
+        "We moved them in one evening.");
+  STORE("The staging database is on port 5433");
+  STORE("--project", "web", "The web session cookie is called sid");
+}
+
+TEST(a_hit_is_a_line_of_metadata_and_its_text) {
+  store_hits();
+  struct str out = CAIRN("search", "sessions in postgres", "--limit", "1").out, line;
+  CHECK(str_line(&out, &line));
+  CHECK(str_starts(line, STR("#1  decision · now  0.")));
+  CHECK(str_line(&out, &line)); /* the whole text, once, on one line */
+  CHECK(str_starts(line, STR("  Sessions live in Postgres: Redis lost")) && str_ends(line, STR("evening.")));
+  CHECK(!str_line(&out, &line));
+  /* Scores are aligned, and only other projects are named. */
+  out = CAIRN("search", "sessions", "--all-projects", "--mode", "keyword").out;
+  struct str first, second;
+  CHECK(str_line(&out, &first) && str_line(&out, &line) && str_line(&out, &second));
+  CHECK_INT(columns_of(first), columns_of(second));
+  CHECK(has(CAIRN("search", "cookie", "--all-projects").out, "fact · now · project web"));
+  CHECK(!has(CAIRN("search", "staging").out, "project shop"));
+}
+
+TEST(a_hit_has_its_headline_if_the_text_does_not_start_with_it) {
+  STORE("--headline", "Port of staging", "The staging database listens on 5433");
+  struct str out = CAIRN("search", "staging").out;
+  CHECK(has(out, "\n  Port of staging\n  The staging database listens on 5433\n"));
+}
+
+TEST(query_words_are_highlighted_and_the_text_is_wrapped) {
+  if (!has_terminal())
+    return;
+  store_hits();
+  struct str out = on_terminal(40, "search \"session of postgres\""), line;
+  CHECK(has(out, "\x1b[1;36mSessions\x1b[0m") && has(out, "\x1b[1;36mPostgres\x1b[0m"));
+  CHECK(has(out, "evening.")); /* wrapped, not cut */
+  while (str_line(&out, &line))
+    CHECK(columns_of(line) <= 40);
+  CHECK(!has(on_terminal(40, "--no-color search sessions"), "\x1b"));
+  CHECK(!has(CAIRN("search", "sessions").out, "\x1b"));
+}
+
+TEST(kinds_have_colours) {
+  if (!has_terminal())
+    return;
+  STORE("--type", "guardrail", "Never force-push to main");
+  ADD_TASK("Renew the certificate of the mail server");
+  struct str out = on_terminal(80, "list");
+  CHECK(has(out, "\x1b[31mblocker\x1b[0m") && has(out, "\x1b[33mtask\x1b[0m"));
+  out = on_terminal(80, "search \"certificate main\"");
+  CHECK(has(out, "\x1b[31mblocker\x1b[0m") && has(out, "\x1b[33mtask\x1b[0m"));
+}
+
+TEST(a_search_names_hits_of_other_projects) {
+  STORE("--project", "web", "The session cookie is called sid");
+  yyjson_val *r = OK("search", "session cookie");
+  CHECK_INT(jlen(r, "results"), 0);
+  CHECK_INT(jint(r, "elsewhere"), 1);
+  CHECK(has(CAIRN("search", "session cookie").out, "nothing found\nin other projects: 1; --all-projects shows them\n"));
+  /* Not if the caller chose where to search, or found something. */
+  CHECK(!jget(OK("search", "session cookie", "--project", "shop"), "elsewhere"));
+  CHECK(!jget(OK("search", "session cookie", "--scope", "global"), "elsewhere"));
+  STORE("The session cookie of the test site is called tid");
+  CHECK(!jget(OK("search", "session cookie"), "elsewhere"));
+}
+
+/* ---- tables ---- */
+
+TEST(tables_fit_every_width) {
+  if (!has_terminal())
+    return;
+  store_hits();
+  OK("search", "sessions");
+  static const int widths[] = {40, 80, 200};
+  static const char *const commands[] = {"config", "metrics", "stats", "list", "config gate.mode"};
+  for (size_t w = 0; w < ARRAY_LEN(widths); w++)
+    for (size_t c = 0; c < ARRAY_LEN(commands); c++) {
+      struct str out = on_terminal(widths[w], commands[c]), line;
+      test_note("%s at %d", commands[c], widths[w]);
+      CHECK(out.n > 0);
+      while (str_line(&out, &line))
+        CHECK(columns_of(line) <= widths[w] || memchr(line.p, '/', line.n)); /* a path is not broken */
+    }
+  /* Wrapped, not cut. */
+  CHECK(!has(on_terminal(40, "config"), "…") && !has(on_terminal(80, "config"), "…"));
+  CHECK(has(on_terminal(40, "metrics"), "errors 0"));
+  cli_set("COLUMNS=200");
+  CHECK(has(on_terminal(40, "config"), "derives a missing headline and accepts long facts; strict refuses both\n"));
+  CHECK(has(CAIRN("config").out, "derives a missing headline and accepts long facts; strict refuses both\n"));
+}
+
+/* ---- labels ---- */
+
+/* Members have names for people, not those of the JSON. */
+TEST(results_have_labels) {
+  STORE("--skill-name", "deploy", "--skill-keyword", "ship it", "Run the deploy script");
+  OK("maintain");
+  static const char *const commands[][3] = {
+      {"get", "1"}, {"maintain"}, {"reembed", "--status"}, {"stats"}, {"health"}, {"config", "gate.mode"}, {"metrics"}};
+  for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+    yyjson_val *r = cli_ok(__FILE__, __LINE__, STR_NONE, commands[i]), *key, *value;
+    struct str out = cli_run(STR_NONE, commands[i]).out;
+    size_t k, n;
+    CHECK(out.n > 0);
+    yyjson_obj_foreach(r, k, n, key, value) {
+      struct str name = json_val_str(key);
+      test_note("%s: %.*s in %.*s", commands[i][0], STR_ARG(name), STR_ARG(out));
+      CHECK(!memchr(name.p, '_', name.n) || str_find(out, name, 0) == SIZE_MAX);
+    }
+  }
+  CHECK(has(CAIRN("get", "1").out, "  skill: deploy\n") && has(CAIRN("get", "1").out, "  created: "));
+}
+
+/* ---- undo ---- */
+
+TEST(a_change_says_how_to_undo_it) {
+  struct run r = CAIRN("remember", "The staging database is on port 5433");
+  CHECK_STR(r.out, "stored 1  The staging database is on port 5433\n  fact\nundo: cairn undo 1\n");
+  CHECK(!has(CAIRN("remember", "The staging database is on port 5433.").out, "undo")); /* a duplicate: no change */
+  CHECK(has(CAIRN("pin", "1").out, "1: delivery pinned\nundo: cairn undo 3\n"));
+  CHECK(has(CAIRN("config", "gate.mode", "strict").out, "undo: cairn undo 4\n"));
+  CHECK(has(CAIRN("undo", "4").out, "undo: cairn undo 5\n")); /* does it again */
+  CHECK(!has(CAIRN("vault", "set", "color", "blue").out, "undo"));
+  CHECK(!has(CAIRN("extract", test_dir()).out, "undo"));
+  CHECK(!has(CAIRN("token", "add", "ci").out, "undo"));
+  CHECK(!has(CAIRN("--quiet", "unpin", "1").out, "undo"));
+}
+
+/* ---- messages ---- */
+
+TEST(a_mistyped_setting_gets_a_suggestion) {
+  OK("list");
+  CHECK(has(jstr(REFUSED("usage", "config", "gate.mod"), "fix"), "did you mean 'gate.mode'?"));
+  CHECK(has(jstr(REFUSED("usage", "config", "colour"), "fix"), "'cairn config' lists the settings"));
+}
+
+TEST(help_lists_an_option_once) {
+  CHECK_INT(count_of(CAIRN("help", "token", "add").out, "\n  --project NAME"), 1);
+  CHECK_INT(count_of(CAIRN("help", "search").out, "\n  --project NAME"), 1);
+  CHECK(has(CAIRN("help", "task", "block").out, "also --by"));
+}
+
+TEST(pending_work_is_not_ok) {
+  STORE("The staging database is on port 5433");
+  sql_do("DELETE FROM setting WHERE name = 'suspect.judged'");
+  CHECK(has(CAIRN("doctor").out, "• todo judging: 1 memories have not been checked"));
+}
+
+TEST(a_hint_names_no_placeholder_for_a_transaction) {
+  STORE("The staging database is on port 5433");
+  struct run r = CAIRN("remember", "The staging database is on port 5434");
+  CHECK(has(r.err, "contradict") && !has(r.err, "TXN"));
+}
