@@ -187,8 +187,8 @@ struct read_queue {
   int64_t since; /* ticks of the oldest note */
 };
 
-/* Memories in the list `results` of a note were shown by a search or delivered at boot. Showing one again within an
- * hour does not count: repeated searches would write the same rows over and over. */
+/* Memories in the list `results` of a note were shown by a search or delivered at boot. That is a use, but not a read:
+ * access_count would raise their rank in the next search. Showing one again within an hour writes nothing. */
 static enum status count_shown(struct store *st, struct arena *a, const struct read_note *n, struct error *err) {
   yyjson_val *detail = NULL, *v;
   struct error ignored;
@@ -202,7 +202,7 @@ static enum status count_shown(struct store *st, struct arena *a, const struct r
     if (used < SQL_IDS && i + 1 < count)
       continue;
     struct sql q = SQL(a);
-    sql_add(&q, "UPDATE memory SET access_count = access_count + 1, last_accessed = ");
+    sql_add(&q, "UPDATE memory SET last_accessed = ");
     sql_int(&q, n->who.now);
     sql_add(&q, " WHERE team = ");
     sql_text(&q, n->who.team);

@@ -208,7 +208,10 @@ TEST(a_mixed_batch_gives_the_vectors_of_single_writes) {
 
 /* Old conversations are archived; this does not change their vectors. */
 TEST(archived_entries_keep_their_vectors) {
+  OK("agent", "add", "bot", "--role", "admin");
+  cli_set("CAIRN_AGENT=bot");
   talk_batch(NULL);
+  cli_set("CAIRN_AGENT");
   const char *first = vectors();
   cli_day(200);
   CHECK_INT(jint(OK("maintain"), "archived"), ARRAY_LEN(talk));
@@ -279,7 +282,7 @@ TEST(purge_deletes_the_vector_of_the_next_entry) {
 /* A pruned entry is still in the log and in the vector of the next entry. */
 TEST(purge_of_a_pruned_entry_deletes_the_next_vector) {
   for (size_t i = 0; i < ARRAY_LEN(talk); i++)
-    STORE("--type", "episodic", "--session", "talk", "--project", "ship", talk[i]);
+    STORE_AS_AGENT("--type", "episodic", "--session", "talk", "--project", "ship", talk[i]);
   cli_day(200);
   OK("maintain");
   sql_do("UPDATE memory SET access_count = 9 WHERE id <> 1");

@@ -145,6 +145,8 @@ static void fill_store(void) {
   fill_links_and_tasks();
   int64_t old = STORE("--project", "attic", "An old chair stands in the attic");
   OK("link", num(old), "relates", "1");
+  STORE_AS_AGENT("--type", "fact", "Deck chairs are stored below");
+  STORE_AS_AGENT("--kind", "incident", "A lamp fell from the mast");
   cli_day(45);
   OK("prune", "--days", "30", "--apply", "--project", "attic");
   OK("maintain");
