@@ -64,7 +64,7 @@ static bool is_moved(const struct mirror_block *b, int section) {
 }
 
 static void settle(struct mirror_block *b, enum mirror_fate fate, int64_t id) {
-  assert(fate == MIRROR_HOLD || (fate == MIRROR_ADD || fate == MIRROR_DROP) == (id == 0));
+  assert(fate == MIRROR_HOLD || fate == MIRROR_DROP || (fate == MIRROR_ADD) == (id == 0));
   b->fate = fate;
   b->id = id;
 }

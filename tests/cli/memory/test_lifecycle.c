@@ -35,7 +35,7 @@ TEST(a_fact_fades_after_23_25_days) {
 TEST(a_stored_limit_that_is_not_allowed_counts_as_the_default) {
   static const char *const values[] = {"0", "-1", "high"};
   for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-    int64_t fact = STORE("--type", "fact", textf("Bed %zu holds parsley", i));
+    int64_t fact = STORE_AS_AGENT("--type", "fact", textf("Bed %zu holds parsley", i));
     sql_do("DELETE FROM setting");
     sql_do(textf("INSERT INTO setting (team, name, value) VALUES ('default', 'fact.fade_below', '%s')", values[i]));
     check_nothing_done(maintain_at(30 * (double)i + 22));

@@ -183,7 +183,7 @@ TEST(help_lists_an_option_once) {
 TEST(pending_work_is_not_ok) {
   STORE("The staging database is on port 5433");
   sql_do("DELETE FROM setting WHERE name = 'suspect.judged'");
-  CHECK(has(CAIRN("doctor").out, "• todo judging: 1 memories have not been checked"));
+  CHECK(has(CAIRN("doctor").out, "• todo judging: 1 memory has not been checked"));
 }
 
 TEST(a_hint_names_no_placeholder_for_a_transaction) {

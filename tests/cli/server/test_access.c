@@ -750,8 +750,8 @@ static const char *connect_url(const char *const *args) {
   CHECK(proc_line(p, 15000 * test_slowness(), &listening) && proc_line(p, 15000 * test_slowness(), &line));
   const char *address = cstr(listening), *text = cstr(line), *port = strrchr(address, ':') + 1;
   for (struct str rest = str_from(text); str_next(&rest, ' ', &word);)
-    if (str_ends(word, STR("/mcp")))
-      url = word;
+    if (str_ends(word, STR("/mcp'")))
+      url = str_slice(word, 1, word.n - 1);
   proc_kill(p, 15);
   CHECK_INT(proc_wait(p).exit_code, 0);
   size_t at = str_find(url, str_from(port), 0);
