@@ -173,7 +173,6 @@ static bool rule_matches(const struct ignore_rule *r, struct str path, struct st
 }
 
 bool ignore_match(const struct ignore *rules, struct str path, bool folder) {
-  assert(path.n > 0);
   size_t slash = path.n;
   while (slash > 0 && path.p[slash - 1] != '/')
     slash--;

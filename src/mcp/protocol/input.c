@@ -54,7 +54,7 @@ yyjson_val *input_response(const struct exchange *x, const char *key) {
 }
 
 void input_required(struct exchange *x, yyjson_mut_val *requests, struct str state) {
-  assert(x->modern && yyjson_mut_is_obj(requests));
+  assert(yyjson_mut_is_obj(requests));
   struct clock clock = {0};
   yyjson_mut_val *result = yyjson_mut_obj(x->doc);
   json_put(x->doc, result, "resultType", STR("input_required"));
