@@ -20,7 +20,7 @@ run: build
 tour: build
 	@scripts/tour
 
-#: make test        run the CI tests in 15 minutes: static checks, all tests, sanitizers, PostgreSQL
+#: make test        run the CI tests in 20 minutes: static checks, all tests, sanitizers, PostgreSQL
 test:
 	@scripts/setup test
 	@scripts/test

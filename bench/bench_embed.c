@@ -101,7 +101,7 @@ static void measure_kernel(const struct model *m, const struct kernel *k) {
   static struct encoder_text batch[BATCH];
   size_t n = slow ? 8 : BATCH;
   for (size_t i = 0; i < n; i++)
-    batch[i] = (struct encoder_text){ids + i, BATCH_TOKENS};
+    batch[i] = (struct encoder_text){.ids = ids + i, .n = BATCH_TOKENS};
   double batch_ms = fastest(m, k, batch, n, 0, 2);
   char name[64];
   snprintf(name, sizeof(name), "kernel %s: 12, 60, 128 tokens", k->name);

@@ -73,7 +73,8 @@ static void follow(const char *url, size_t count, int go, int in, struct samples
   double done[SAMPLES_MAX];
   seen.n = 0;
   must(feed_new(&o, &f, &err), &err);
-  must(feed_subscribe(f, STR("default"), NULL, -1, note, &seen, &sub, &err), &err);
+  struct subscription what = {.team = STR("default"), .since = -1, .fn = note, .arg = &seen};
+  must(feed_subscribe(f, &what, &sub, &err), &err);
   if (write(go, "", 1) != 1)
     fail("the writer is gone");
   for (size_t i = 0; i < count; i++)

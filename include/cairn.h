@@ -239,9 +239,10 @@ struct cairn_draft {
 };
 
 enum cairn_action {
-  CAIRN_STORED = 0,    /* a new memory */
-  CAIRN_SKIPPED = 1,   /* a duplicate: id is the existing memory */
-  CAIRN_SUPERSEDED = 2 /* a new memory that replaced an older one */
+  CAIRN_STORED = 0,     /* a new memory */
+  CAIRN_SKIPPED = 1,    /* a duplicate: id is the existing memory */
+  CAIRN_SUPERSEDED = 2, /* a new memory that replaced an older one */
+  CAIRN_UPDATED = 3     /* the text was stored already: id is that memory, with the fields of the draft */
 };
 
 struct cairn_warning {
@@ -265,6 +266,7 @@ struct cairn_written {
 };
 
 /* Stores a memory through the write gate: secrets are refused, duplicates skipped, near matches reported as warnings.
+ * A text that is stored already with other fields gets those of the draft: "changed" in `json` shows them.
  * The memory has the trust "agent". *ret_written is freed with cairn_written_free(); ret_written may be NULL.
  *
  * CAIRN_USAGE, CAIRN_REFUSED (too long, more than one idea, weight or time out of range, ...), CAIRN_SECRET,

@@ -62,6 +62,7 @@ static enum status code_of_errno(int errnum) {
     return STATUS_READONLY;
   case ENOSPC:
   case EDQUOT:
+  case EFBIG:
     return STATUS_NO_SPACE;
   default:
     return STATUS_IO;

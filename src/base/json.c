@@ -74,6 +74,21 @@ struct str json_write_val(struct arena *a, const yyjson_val *root) {
   return p ? (struct str){p, n} : STR("null");
 }
 
+size_t json_text_size(yyjson_mut_val *v) {
+  size_t i, n, size = yyjson_mut_is_str(v) || yyjson_mut_is_raw(v) ? yyjson_mut_get_len(v) : 0;
+  yyjson_mut_val *key, *e;
+  if (yyjson_mut_is_arr(v)) {
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      size += json_text_size(e);
+    }
+  } else if (yyjson_mut_is_obj(v)) {
+    yyjson_mut_obj_foreach(v, i, n, key, e) {
+      size += json_text_size(e);
+    }
+  }
+  return size;
+}
+
 struct str json_str(yyjson_val *obj, const char *name) { return json_val_str(yyjson_obj_get(obj, name)); }
 
 int64_t json_int(yyjson_val *obj, const char *name, int64_t missing) {

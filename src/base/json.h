@@ -15,6 +15,8 @@ yyjson_mut_doc *json_new(struct arena *a);
 /* One line, or indented by two spaces if `pretty`. */
 struct str json_write(struct arena *a, const yyjson_mut_val *root, bool pretty);
 struct str json_write_val(struct arena *a, const yyjson_val *root);
+/* Total bytes of its texts, without names of members: a cheap measure of how much a result shows. */
+size_t json_text_size(yyjson_mut_val *v);
 
 /* Readers. A missing member, or one of another type, gives the default. */
 struct str json_str(yyjson_val *obj, const char *name);

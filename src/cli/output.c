@@ -11,9 +11,11 @@
 #include "cli/render/render.h"
 #include "op/run/scrub.h"
 
-static void ignore_pipe_signal(struct output *o) {
+/* A write beyond the file size limit (ulimit -f) fails with an error instead of ending the process. */
+static void ignore_signals(struct output *o) {
   struct sigaction old, ignore = {.sa_handler = SIG_IGN};
   sigemptyset(&ignore.sa_mask);
+  sigaction(SIGXFSZ, &ignore, NULL);
   /* After the reader goes away we must still record reads and close the store: see output_finish(). */
   o->pipe_quiet = sigaction(SIGPIPE, &ignore, &old) == 0 && old.sa_handler == SIG_DFL;
 }
@@ -28,7 +30,7 @@ void output_init(struct output *o) {
     if (got > 2)
       close(got);
   }
-  ignore_pipe_signal(o);
+  ignore_signals(o);
   output_set(o, false, false, false);
 }
 
@@ -78,6 +80,12 @@ bool output_flush(struct output *o) {
   if (!o->failed && fflush(stdout) != 0)
     o->failed = errno ? errno : EIO;
   return !o->failed;
+}
+
+void output_loss(int64_t missing) {
+  if (missing)
+    fprintf(stderr, "cairn: %lld committed transaction%s missing from the store; run 'cairn doctor'\n",
+            (long long)missing, missing == 1 ? " is" : "s are");
 }
 
 int output_finish(struct output *o, int code) {

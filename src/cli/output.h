@@ -22,6 +22,8 @@ void output_text(struct output *o, struct str text);
 void output_json_text(struct output *o, struct arena *a, struct str json);
 /* Prints an error: as JSON on standard output, or as text on standard error. Returns its exit code. */
 int output_error(struct output *o, struct arena *a, const struct error *err);
+/* Warns on standard error that this many transactions are missing; nothing if there are none. */
+void output_loss(int64_t missing);
 
 /* Flushes; false if a write failed. */
 bool output_flush(struct output *o);

@@ -296,6 +296,12 @@ static int run_and_print(struct call *c, struct engine *engine, yyjson_val *valu
   return code;
 }
 
+/* Doctor says it itself. */
+static void warn_of_loss(const struct call *c, const struct engine *engine) {
+  if (engine->store && !c->out->quiet && c->args->op != op_find(STR("doctor")))
+    output_loss(store_missing(engine->store));
+}
+
 int run_operation(struct arena *a, struct cli_args *args, struct output *out) {
   assert(args->command == CLI_OPERATION && args->op->run);
   struct call c = {.a = a, .args = args, .out = out};
@@ -303,6 +309,7 @@ int run_operation(struct arena *a, struct cli_args *args, struct output *out) {
   yyjson_val *values = NULL;
   if (prepare(&c, &values) != STATUS_OK || open_engine(&c, &engine) != STATUS_OK)
     return output_error(out, a, &c.err);
+  warn_of_loss(&c, engine);
   int code = run_and_print(&c, engine, values);
   engine_close(&engine);
   return code;

@@ -121,6 +121,7 @@ enum status tasks_json_read(struct arena *a, const char *name, struct str text, 
     return error_fix(err, "repair it, or move it away: the next call writes a new one");
   }
   yyjson_val *list = yyjson_obj_get(file.root, "tasks"), *v;
+  file.owner = json_str(file.root, "cairn");
   if (!yyjson_is_arr(list)) {
     error_set(err, STATUS_USAGE, "%s has no list of tasks", name);
     return error_fix(err, "a file of tasks is {\"tasks\": [...]}; name another file, or repair this one");
@@ -186,6 +187,8 @@ struct str tasks_json_write(struct arena *a, const struct task_file *file, const
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *root = file->root ? yyjson_val_mut_copy(doc, file->root) : yyjson_mut_obj(doc);
   yyjson_mut_val *arr = yyjson_mut_arr(doc);
+  if (file->owner.p)
+    set(doc, root, "cairn", text_or_null(doc, file->owner));
   for (size_t i = 0; i < tasks->n; i++) {
     const struct task_entry *e = &tasks->v[i];
     yyjson_mut_val *v = e->raw ? yyjson_val_mut_copy(doc, e->raw) : yyjson_mut_obj(doc);

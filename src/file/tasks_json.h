@@ -36,6 +36,7 @@ struct task_entries {
 
 struct task_file {
   yyjson_val *root; /* NULL if there is no file yet */
+  struct str owner; /* the member "cairn": see file/owner.h; absent if it has none */
   struct task_entries tasks;
 };
 

@@ -83,8 +83,9 @@ enum status team_files_find(struct store *st, struct str team, int64_t now, stru
   for (size_t i = 0; i < pages.n; i++)
     if (!is_below(pages.v[i].path, found.folder))
       strs_push(a, &found.left, pages.v[i].path);
-  if (!is_below(spoken.folder, found.folder) && access(spoken.folder.p, F_OK) == 0)
-    strs_push(a, &found.left, spoken.folder);
+  struct str talks = arena_dup(a, fs_dirname(spoken.folder));
+  if (!is_below(spoken.folder, found.folder) && access(talks.p, F_OK) == 0)
+    strs_push(a, &found.left, talks);
   TRY(walk_folder(&found, false, &found.files, err));
   *ret_files = found;
   return STATUS_OK;

@@ -55,6 +55,7 @@ struct http_call {
   struct origin origin;       /* target of caller.origin */
   struct str token;           /* token to verify; absent: none was sent */
   struct principal principal; /* target of caller.principal, if set */
+  struct str account;         /* of the principal, for limits */
 
   /* The reply. */
   int status; /* 0: not set, a bug */
@@ -63,6 +64,11 @@ struct http_call {
   struct http_pair headers[HTTP_HEADERS_MAX];
   size_t header_count;
   struct http_stream *stream; /* set by http_stream_begin() */
+
+  /* For the record of calls: a refusal that nothing else has recorded is counted when it is sent. */
+  int64_t began; /* ticks */
+  bool recorded;
+  struct error refusal; /* of a problem reply */
 };
 
 struct str http_header(const struct http_call *call, const char *name); /* absent if missing; trimmed */

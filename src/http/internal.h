@@ -40,6 +40,8 @@ struct http_exchange {
   struct connection *connection; /* for the network thread */
   struct MHD_Connection *mhd;
   struct http_exchange *next; /* in the work queue */
+  struct fair_id who;         /* for the work queue */
+  size_t worker;              /* that runs it */
   _Atomic int refs;           /* one for the library, one for the worker */
   struct arena arena;
   struct http_call call;
@@ -75,6 +77,8 @@ struct http_stream {
   void *drain_arg;
 };
 
+enum { WORK_TEAMS = 64, WORK_TEAM_SIZE = 65 };
+
 struct http_daemon {
   struct http_server shared;
   struct MHD_Daemon *mhd;
@@ -100,10 +104,15 @@ struct http_daemon {
   pthread_cond_t work, spare_work, idle;
   struct http_exchange *first, *last;
   size_t waiting, busy, workers, numbered;
-  size_t regular;                  /* regular workers; the others are spare */
-  int64_t began[HTTP_WORKERS_MAX]; /* start of the current call in ticks, per worker; 0: idle */
-  int64_t worked;                  /* ticks when the last call ended */
-  bool looking;                    /* a spare worker is checking for long calls */
+  size_t regular;                           /* regular workers; the others are spare */
+  int64_t began[HTTP_WORKERS_MAX];          /* start of the current call in ticks, per worker; 0: idle */
+  struct fair_id running[HTTP_WORKERS_MAX]; /* callers of the current calls */
+  struct fair fair;
+  struct fair_id teams[256];                     /* teams of verified tokens, by the hash of the token */
+  char active_teams[WORK_TEAMS][WORK_TEAM_SIZE]; /* the latest teams of tokens, for background work */
+  size_t active_next;                            /* slot of the next new one */
+  int64_t worked;                                /* ticks when the last call ended */
+  bool looking;                                  /* a spare worker is checking for long calls */
   bool quit;
   pthread_t threads[HTTP_WORKERS_MAX];
 
@@ -129,7 +138,11 @@ void body_release(struct http_exchange *x);
 
 /* work.c: the work queue and its workers. */
 NODISCARD enum status work_start(struct http_daemon *d, size_t workers, struct error *err);
-bool work_push(struct http_daemon *d, struct http_exchange *x); /* false if the queue is full */
+/* WORK_LIMITED: too many requests of this token or its team. */
+enum work_pushed { WORK_PUSHED, WORK_FULL, WORK_LIMITED };
+enum work_pushed work_push(struct http_daemon *d, struct http_exchange *x);
+/* Learns the team of the exchange's token after it was verified. */
+void work_identify(struct http_exchange *x);
 bool work_wait_idle(struct http_daemon *d, int64_t wait_ms);
 void work_stop(struct http_daemon *d);
 

@@ -25,6 +25,8 @@ struct write_call {
 static enum cairn_action action_of(struct str name) {
   if (str_is(name, "skipped"))
     return CAIRN_SKIPPED;
+  if (str_is(name, "updated"))
+    return CAIRN_UPDATED;
   return str_is(name, "superseded") ? CAIRN_SUPERSEDED : CAIRN_STORED;
 }
 

@@ -64,17 +64,25 @@ enum {
   ROUTE_GUARDED = 2, /* changes the memory named by the path: accepts If-Match */
 };
 
+struct rest_call;
+
 /* A REST route below /api/v1. An operation without one is at POST /ops/NAME. */
 struct op_route {
-  const char *method, *path; /* {name} matches one segment */
-  const char *to;            /* argument set from {name}; a list gets it as its only element */
-  unsigned flags;
+  const char *method, *path;  /* {name} matches one segment */
+  const char *to;             /* argument set from {name}; a list gets it as its only element */
+  unsigned flags;             /* ROUTE_* */
   const char *without;        /* arguments not accepted here, separated by spaces */
   const char *with;           /* boolean argument that is always set */
   int limit, limit_max;       /* default and maximum of the argument `limit`; 0: those of the operation */
   const char *lines;          /* member for the lines of a streaming operation */
-  const char *page;           /* argument that continues after a page; NULL: not paged */
+  const char *page;           /* argument that continues after a page: "cursor"; NULL: not paged */
   const char *summary, *help; /* NULL: those of the operation */
+
+  /* Set by src/http/rest. */
+  const char *op;                    /* operation; NULL: `run` handles the request */
+  const struct param *params;        /* NULL: those of the operation, and common_params */
+  const char *result;                /* OpenAPI schema of the reply, for a route without an operation; may be NULL */
+  void (*run)(struct rest_call *rc); /* runs after the arguments were read, and sets the reply */
 };
 
 struct op {
@@ -112,6 +120,7 @@ struct caller {
   struct str session;          /* handle returned by boot; may be absent */
   struct str tool;             /* the interface's name for the operation; absent: op->name */
   struct str trust;            /* provenance of what this interface writes: "user", "agent", ... */
+  bool part;                   /* the operation is part of a call that the interface records: see pool_note() */
   bool foreign;                /* through the tools of another system: its memories do not fade */
   bool extracted_items;        /* action items extracted from memories block its writes, as the profile promises */
   const struct origin *origin; /* NULL: unknown */
@@ -148,10 +157,13 @@ struct op_call {
   yyjson_val *args;               /* an object, checked against op->params, and free of secrets */
   const struct redactor *secrets; /* values that must not be stored or shown: scrub.h */
   int64_t redacted;               /* secrets removed from the arguments */
+  size_t chunks_embedded;         /* by this call so far; see write.c */
   yyjson_mut_doc *doc;
   yyjson_mut_val *result; /* an object */
   int64_t now;
-  bool done; /* the handler succeeded; only the result is left to return */
+  int64_t stored_txn; /* transaction whose first parts are committed; 0: none */
+  bool unrecorded;    /* one of too many refusals: counted, but not recorded */
+  bool done;          /* the handler succeeded; only the result is left to return */
   struct error *err;
 };
 
@@ -175,6 +187,10 @@ NODISCARD enum status op_check_args(const struct op *op, yyjson_val *args, struc
 NODISCARD enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
                              const struct op_hooks *hooks, struct arena *arena, yyjson_val *args,
                              yyjson_mut_val **ret_result, struct error *err);
+
+/* Records a call of an interface, as op_run() does for an operation; `err` is NULL if it succeeded. */
+void op_note(struct engine *engine, const struct caller *caller, struct str op, int64_t began_us,
+             const struct error *err);
 
 /* The error object of the JSON contract: {"error": {code, step?, message, fix?}}. */
 yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err);

@@ -40,3 +40,7 @@ NODISCARD enum status check_chains(struct store *st, struct arena *a, struct str
 /* Check by a query that counts faults in the whole store. */
 NODISCARD enum status check_count(struct store *st, const char *sql, const char *what, struct arena *a,
                                   struct str *ret_fault, struct error *err);
+
+/* Recomputes the hashes of all texts; the fault names the ids of changed ones. Works on both engines. */
+NODISCARD enum status check_texts(struct store *st, db_progress progress, void *arg, struct arena *a,
+                                  struct str *ret_fault, struct error *err);

@@ -6,6 +6,7 @@
 struct generation {
   int64_t txn;                   /* last transaction */
   int64_t vectors;               /* number of vectors: embedding pending memories is not a transaction */
+  int64_t chunks;                /* number of chunks: indexing the rest of a long text is not a transaction either */
   char epoch[EVENTS_EPOCH_SIZE]; /* changes after a restore */
 };
 

@@ -2,6 +2,8 @@
 #include "store/store.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/id.h"
@@ -11,6 +13,19 @@
 #include "store/store_internal.h"
 
 struct db *store_db(const struct store *st) { return st->db; }
+
+int64_t store_missing(const struct store *st) { return st->missing; }
+
+static enum status find_loss(struct store *st, struct error *err) {
+  TRY(mark_check(st, &st->missing, err));
+  return st->missing ? mark_settle(st, false, err) : STATUS_OK;
+}
+
+enum status store_accept_loss(struct store *st, struct error *err) {
+  TRY(mark_settle(st, true, err));
+  st->missing = 0;
+  return STATUS_OK;
+}
 
 static enum status refuse_unfinished(struct store *st, struct error *err) {
   int64_t one;
@@ -33,6 +48,7 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
                            .must_exist = o->must_exist,
                            .read_only = o->read_only};
   st->must_exist = o->must_exist;
+  st->unfinished = o->unfinished;
   st->settings = o->settings;
   enum status s = STATUS_OK;
   if (place_is_broken(o->path)) {
@@ -49,6 +65,8 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
     s = store_update_types(st, err);
   if (s == STATUS_OK && !o->unfinished)
     s = refuse_unfinished(st, err);
+  if (s == STATUS_OK)
+    s = find_loss(st, err);
   if (s != STATUS_OK) {
     store_close(&st);
     return s;
@@ -154,18 +172,19 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 
 /* ---- transactions ---- */
 
-enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
+static enum status begin(struct store *st, const struct txn *who, const char uid[UUID_SIZE], int64_t undoes,
+                         struct txn *ret_txn, struct error *err) {
   assert(who->op && who->team.n > 0 && !db_in_transaction(st->db));
   TRY(reach_check_write(st, who->project, "write in", err));
   TRY(db_begin(st->db, who->team, false, err));
-  char uid[UUID_SIZE];
-  uuid7_new(who->now, uid);
   int64_t id;
   enum status s =
       db_int(st->db, &id, NULL, err,
              "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
              " RETURNING id",
              "ssissst", str_from(uid), who->team, who->now, str_from(who->op), who->source, who->session, undoes);
+  if (s == STATUS_OK)
+    s = mark_begin(st, id, err);
   if (s != STATUS_OK) {
     db_rollback(st->db);
     return s;
@@ -176,9 +195,61 @@ enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, s
   return STATUS_OK;
 }
 
+enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
+  char uid[UUID_SIZE];
+  uuid7_new(who->now, uid);
+  return begin(st, who, uid, undoes, ret_txn, err);
+}
+
 enum status txn_commit(struct txn *txn, struct error *err) {
   TRY(db_commit(txn->store->db, err));
+  mark_commit(txn->store, txn->id);
   vec_cache_settle(txn->store->vectors, true);
+  return STATUS_OK;
+}
+
+/* ---- parts ---- */
+
+static enum status part_uid(struct store *st, struct str team, int64_t first, int part, char ret_uid[UUID_SIZE],
+                            struct error *err) {
+  struct rows r;
+  char text[UUID_SIZE + 24];
+  uint8_t hash[HASH_BYTES];
+  assert(part > 0);
+  db_query(st->db, &r, err, "SELECT uid FROM txn WHERE team = ?1 AND id = ?2", "si", team, first);
+  struct str uid = rows_next(&r) ? rows_text(&r, 0) : STR("");
+  int n = snprintf(text, sizeof(text), "%.*s part %d", (int)(uid.n < UUID_SIZE ? uid.n : UUID_SIZE - 1), uid.p, part);
+  TRY(rows_end(&r));
+  hash_bytes((struct str){text, (size_t)n}, hash);
+  uuid8_from_hash(hash, ret_uid);
+  return STATUS_OK;
+}
+
+/* Writers of a file poll for its lock (on_busy() in sqlite/driver.c); the lock of a server has a queue. */
+void store_let_others_write(const struct store *st) {
+  enum { POLL_US = 13000 };
+  if (db_engine(st->db) == DB_SQLITE)
+    nanosleep(&(struct timespec){.tv_nsec = POLL_US * 1000L}, NULL);
+}
+
+enum status txn_next_part(struct txn *txn, int64_t first, int part, struct error *err) {
+  char uid[UUID_SIZE];
+  struct txn who = *txn;
+  TRY(part_uid(who.store, who.team, first, part, uid, err));
+  TRY(txn_commit(txn, err));
+  store_let_others_write(who.store);
+  return begin(who.store, &who, uid, 0, txn, err);
+}
+
+enum status txn_find_part(struct store *st, struct str team, int64_t first, int part, int64_t *ret_id,
+                          struct error *err) {
+  char uid[UUID_SIZE];
+  bool found = false;
+  TRY(part_uid(st, team, first, part, uid, err));
+  TRY(db_int(st->db, ret_id, &found, err, "SELECT id FROM txn WHERE team = ?1 AND uid = ?2", "ss", team,
+             str_from(uid)));
+  if (!found)
+    *ret_id = 0;
   return STATUS_OK;
 }
 
@@ -210,6 +281,7 @@ void store_rollback(struct store *st) {
   if (!st || !st->db)
     return;
   db_rollback(st->db);
+  st->marked = 0;
   vec_cache_settle(st->vectors, false);
 }
 

@@ -32,6 +32,12 @@ NODISCARD enum status store_open(const struct store_options *options, struct sto
 void store_close(struct store **store);
 
 struct db *store_db(const struct store *st);
+/* Number of committed transactions that the store had lost when it was opened: its log was deleted, or an older copy of
+ * the file was put in its place. Nothing is refused because of it. It counts until store_accept_loss(). */
+int64_t store_missing(const struct store *st);
+NODISCARD enum status store_accept_loss(struct store *st, struct error *err);
+/* Removes what an earlier store at this path left beside it to count its transactions. */
+void store_remove_mark(const char *store);
 int store_schema_version(void);
 
 /* Metadata of the store; absent if unset. */
@@ -91,6 +97,15 @@ struct txn {
 NODISCARD enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn,
                                 struct error *err);
 NODISCARD enum status txn_commit(struct txn *txn, struct error *err);
+/* Commits, lets waiting writers proceed, and begins the next part of the same change: `txn` gets the id of a new
+ * transaction, whose uid is derived from that of `first` and the number `part` (1 for the second part). Undoing `first`
+ * undoes its parts. */
+NODISCARD enum status txn_next_part(struct txn *txn, int64_t first, int part, struct error *err);
+/* Pauses between two transactions of one change, so that other writers can take the lock. */
+void store_let_others_write(const struct store *st);
+/* Id of that part; 0 if there is none. */
+NODISCARD enum status txn_find_part(struct store *st, struct str team, int64_t first, int part, int64_t *ret_id,
+                                    struct error *err);
 /* Looks up an earlier transaction of the team: its operation (absent if there is none), and the transaction that undid
  * it (0: none). */
 NODISCARD enum status txn_find(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_op,
@@ -108,7 +123,7 @@ NODISCARD enum status store_copy_to(struct store *st, const char *path, db_progr
                                     struct error *err);
 
 /* "<store>.backup-<label>-<time>" beside the file, or in the user's state folder for a server. Automatic backups beyond
- * BACKUPS_KEPT are removed, oldest first. */
+ * BACKUPS_KEPT are removed, oldest first, separately for those of a person, of agents, and made by Cairn itself. */
 NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);
 struct restored {

@@ -18,6 +18,7 @@ struct bound {
 struct store {
   struct db *db;
   struct bound bound;
+  bool unfinished;               /* the target of a migration */
   bool must_exist;               /* do not create a store in a database that has none */
   bool lacks_types;              /* the store lacks a type of this program, and it cannot be added */
   struct vec_cache *vectors;     /* owned by store/vectors/sqlite.c */
@@ -28,11 +29,15 @@ struct store {
   struct tokeniser *tokeniser; /* for engines without a tokeniser of their own */
   int64_t held_by, held_after; /* PostgreSQL: the transaction that holds texts, and the last chunk id before them */
 
+  int64_t missing;                    /* transactions that were missing when the store was opened: sqlite/mark.c */
+  int64_t marked;                     /* the open transaction, whose commit is durable; 0: none */
+  char mark_epoch[EVENTS_EPOCH_SIZE]; /* epoch of the store in that transaction */
+
   const struct settings_given *settings; /* settings given at program start; may be NULL */
 };
 
 /* migrate.c, migrate_sqlite.c, migrate_postgres.c */
-enum { SCHEMA_VERSION = 11 };
+enum { SCHEMA_VERSION = 12 };
 NODISCARD enum status migrate(struct store *st, int64_t now, struct error *err);
 /* Same with any list of migrations: the first n lead to version n. A NULL entry is part of the one before. */
 NODISCARD enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err);
@@ -57,6 +62,16 @@ extern const struct migrator sqlite_migrator, postgres_migrator;
           ":\n.ascii \"/* all teams: the schema */ \"\n.incbin \"" CAIRN_SQL_DIR "/" file                              \
           "\"\n.byte 0\n.popsection\n");                                                                               \
   extern const char name[] __attribute__((visibility("hidden")))
+/* store/sqlite/mark.c: the high-water mark beside the file of a store; no effect for a server. */
+/* Counts the transactions that the mark knows and the store lacks. */
+NODISCARD enum status mark_check(struct store *st, int64_t *ret_missing, struct error *err);
+/* Brings the mark up to date with the store, and remembers missing transactions until they are accepted. */
+NODISCARD enum status mark_settle(struct store *st, bool accept, struct error *err);
+/* At the start of a durable transaction, and after its commit. */
+NODISCARD enum status mark_begin(struct store *st, int64_t txn, struct error *err);
+void mark_commit(struct store *st, int64_t txn);
+/* Empties the mark of a store whose content is replaced, and keeps it so until the descriptor is closed; may be -1. */
+int mark_suspend(const char *store);
 /* store/vectors/sqlite.c */
 void vec_cache_free(struct vec_cache *cache);
 /* Ends a transaction: what the cache read in it is now valid, or discarded. */

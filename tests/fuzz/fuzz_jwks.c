@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   arena_init(&a);
   if (jwks_read(&a, (struct str){(const char *)data, size}, &keys, &err) == STATUS_OK) {
     FUZZ_CHECK(keys.n > 0 && keys.n <= JWKS_MAX);
-    FUZZ_CHECK(!jwt_read(&a, &keys, &rules, token));
+    FUZZ_CHECK(!jwt_read(&a, &keys, &rules, token, NULL));
   } else {
     FUZZ_CHECK(err.message[0] && err.fix[0]);
   }

@@ -14,6 +14,7 @@ static void settle(struct arena *a, struct mirror_page *page, struct mirror_entr
     FUZZ_CHECK(b->prefix.n >= 2);
     mirror_hold(a, b, MIRROR_REFUSED, STR("no"));
     b->uid = b->hash = STR_NONE;
+    b->anchor_id = 0;
     int section = (int)((size_t)++id % mirror_section_count());
     list_push(a, entries,
               (struct mirror_entry){.id = id,
@@ -35,7 +36,7 @@ static void check_texts(struct arena *a, const struct mirror_page *page) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct arena a = {0};
   struct str input = {(const char *)data, size};
-  const struct mirror_options options = {.team = STR("t"), .project = STR("p"), .max_chars = 10000000};
+  const struct mirror_options options = {.owner = STR("t/p"), .project = STR("p"), .max_chars = 10000000};
   struct mirror_page page;
   struct mirror_entries entries = {0}, none = {0};
   struct mirror_counts counts;
@@ -69,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < entries.n; i++) {
     bool found = str_empty(entries.v[i].text);
     for (size_t n = 0; n < read.blocks.n && !found; n++)
-      found = str_eq(read.blocks.v[n].uid, entries.v[i].uid) && str_eq(read.blocks.v[n].text, entries.v[i].text);
+      found = read.blocks.v[n].anchor_id == entries.v[i].id && str_eq(read.blocks.v[n].text, entries.v[i].text) &&
+              str_eq(read.blocks.v[n].anchor_code, mirror_code(&a, entries.v[i].uid, entries.v[i].text));
     FUZZ_CHECK(found);
   }
   arena_release(&a);

@@ -12,7 +12,7 @@ static void use(struct arena *a, const struct model *m) {
   if (m->shape.ffn > 512 || m->shape.hidden > 512)
     return;
   int32_t ids[2] = {0, m->shape.vocab - 1};
-  struct encoder_text text = {ids, 2};
+  struct encoder_text text = {.ids = ids, .n = 2};
   float *vector = arena_array(a, float, (size_t)m->shape.dims);
   struct error err = {0};
   FUZZ_CHECK(encoder_run(m, a, &(struct encoder_input){.texts = &text, .n = 1, .kernel = &kernel_scalar, .threads = 1},

@@ -1,14 +1,17 @@
 /* inject.c: simulates an attacker's code in a server. Preloaded, it waits for a request with a trigger string, runs
  * attacks, and records the result of each. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -70,12 +73,48 @@ static int start_a_program(void) {
 
 static int signal_the_parent(void) { return kill(getppid(), SIGCONT) == 0 ? 0 : errno; }
 
+/* ---- new code: memory that was written, or a file, becomes executable ---- */
+
+static int own_code = -1; /* opened before the sandbox is entered */
+
+__attribute__((constructor)) static void open_own_code(void) {
+  Dl_info own;
+  if (dladdr((void *)(uintptr_t)&setting, &own) != 0)
+    own_code = open(own.dli_fname, O_RDONLY | O_CLOEXEC);
+}
+
+static int map_with(int prot, int flags, int fd) {
+  void *p = mmap(NULL, 4096, prot, MAP_PRIVATE | flags, fd, 0);
+  int failed = p == MAP_FAILED ? errno : 0;
+  if (!failed)
+    munmap(p, 4096);
+  return failed;
+}
+
+static int map_code(void) { return map_with(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_ANONYMOUS, -1); }
+static int load_code(void) { return map_with(PROT_READ | PROT_EXEC, 0, own_code); }
+
+static int make_code(void) {
+  void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int failed = p == MAP_FAILED || mprotect(p, 4096, PROT_READ | PROT_EXEC) != 0 ? errno : 0;
+  if (p != MAP_FAILED)
+    munmap(p, 4096);
+  return failed;
+}
+
 static const struct {
   const char *name;
   int (*run)(void);
 } attacks[] = {
-    {"read a file", read_a_file}, {"write a file", write_a_file},       {"make a file", make_a_file},
-    {"go out", go_out},           {"start a program", start_a_program}, {"signal the parent", signal_the_parent},
+    {"read a file", read_a_file},
+    {"write a file", write_a_file},
+    {"make a file", make_a_file},
+    {"go out", go_out},
+    {"start a program", start_a_program},
+    {"signal the parent", signal_the_parent},
+    {"map code", map_code},
+    {"make code", make_code},
+    {"load code", load_code},
 };
 
 static void attack(void) {

@@ -262,6 +262,25 @@ double jnum(yyjson_val *v, const char *path) { return yyjson_get_num(must(v, pat
 
 struct str jstr(yyjson_val *v, const char *path) { return json_val_str(must(v, path, yyjson_is_str(jget(v, path)))); }
 
+struct str answer_text(yyjson_val *answer) { return jstr(answer, "result.content[0].text"); }
+
+struct str answer_session(yyjson_val *answer) {
+  struct str text = answer_text(answer);
+  size_t from = str_find(text, STR("Session s-"), 0), end = from == SIZE_MAX ? from : str_find(text, STR(":"), from);
+  if (end == SIZE_MAX)
+    FAIL("no session in %.*s", STR_ARG(text));
+  return str_slice(text, from + strlen("Session "), end);
+}
+
+struct str answer_line(yyjson_val *answer, const char *name) {
+  struct str text = answer_text(answer), rest = text, line;
+  size_t n = strlen(name);
+  while (str_line(&rest, &line))
+    if (str_starts(line, str_from(name)) && str_starts(str_slice(line, n, line.n), STR(": ")))
+      return str_slice(line, n + 2, line.n);
+  FAIL("no line '%s: ' in %.*s", name, STR_ARG(text));
+}
+
 bool jbool(yyjson_val *v, const char *path) { return yyjson_get_bool(must(v, path, yyjson_is_bool(jget(v, path)))); }
 
 size_t jlen(yyjson_val *v, const char *path) { return yyjson_arr_size(must(v, path, yyjson_is_arr(jget(v, path)))); }
@@ -347,4 +366,12 @@ void cli_healthy(const char *file, int line) {
   yyjson_val *r = cli_ok(file, line, STR_NONE, ARGS("doctor"));
   if (!json_bool(r, "ok", false))
     test_fail(file, line, "the store is not healthy: %.*s", STR_ARG(json_write_val(&memory, r)));
+}
+
+bool cli_use_built_in(void) {
+  struct run r = CAIRN("model", "show", "--json");
+  if (r.exit_code != 0)
+    return false;
+  cli_set(textf("CAIRN_EMBEDDER=%s", cstr(jstr(OK("model", "show"), "name"))));
+  return true;
 }

@@ -22,6 +22,8 @@ void cli_day(double days);
 const char *cli_time(double days);
 /* "NAME=value" sets, "NAME" unsets. */
 void cli_set(const char *assignment);
+/* Embeds with the built-in model. False if the program was built without it. */
+bool cli_use_built_in(void);
 /* Path or URL of the store. */
 const char *cli_db(void);
 /* A local file next to the store. */
@@ -87,6 +89,11 @@ int64_t jint(yyjson_val *v, const char *path);
 double jnum(yyjson_val *v, const char *path);
 struct str jstr(yyjson_val *v, const char *path);
 bool jbool(yyjson_val *v, const char *path);
+/* The text of an MCP answer, and the value of its line "NAME: value"; without such a line the test fails. */
+struct str answer_text(yyjson_val *answer);
+struct str answer_line(yyjson_val *answer, const char *name);
+/* The session handle in the text of a boot. */
+struct str answer_session(yyjson_val *answer);
 /* Array length. */
 size_t jlen(yyjson_val *v, const char *path);
 /* The index of the object with this id, or of this number, in an array; -1 if not found. */

@@ -166,6 +166,8 @@ enum status fs_mkdirs(const char *path, struct error *err) {
     /* An existing directory may give other errors than EEXIST, for example on a read-only file system. */
     if (made != 0 && (stat(part, &st) != 0 || !S_ISDIR(st.st_mode)))
       return error_errno(err, why == EEXIST ? ENOTDIR : why, "cannot create the folder '%s'", part);
+    if (made == 0) /* a synced file in a folder that a power cut takes away is lost, too; it may be unreadable */
+      (void)fs_sync_around(part);
     part[i] = kept;
   }
   return STATUS_OK;

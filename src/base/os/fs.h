@@ -29,7 +29,7 @@ bool fs_sync_dir(const char *folder);
 /* The same for the folder that holds the file. */
 bool fs_sync_around(const char *path);
 
-/* Creates the directory and its missing parents with mode 0700. */
+/* Creates the directory and its missing parents with mode 0700, and syncs their names. */
 NODISCARD enum status fs_mkdirs(const char *path, struct error *err);
 
 enum xdg { XDG_DATA, XDG_CONFIG, XDG_STATE };

@@ -103,3 +103,10 @@ bool project_find(struct arena *a, const char *dir, struct str *ret_name) {
   *ret_name = arena_dup(a, name);
   return true;
 }
+
+struct str project_top(struct arena *a, struct str folder) {
+  for (struct str at = folder; at.n && !str_is(at, "/") && !str_is(at, "."); at = fs_dirname(at))
+    if (access(arena_printf(a, "%.*s/.git", STR_ARG(at)).p, F_OK) == 0)
+      return at;
+  return STR_NONE;
+}

@@ -30,6 +30,24 @@ size_t thread_cores(void) {
   return n < 1 ? 1 : (size_t)n;
 }
 
+static _Thread_local bool has_one_core;
+static _Thread_local int64_t charged_us;
+
+void thread_use_one_core(void) { has_one_core = true; }
+
+size_t thread_share(void) { return has_one_core ? 1 : thread_cores(); }
+
+int64_t thread_cpu_us(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+  return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000 + charged_us;
+}
+
+void thread_charge_cpu(int64_t us) {
+  assert(us >= 0);
+  charged_us += us;
+}
+
 void cond_init(pthread_cond_t *cond) {
   pthread_condattr_t monotonic;
   pthread_condattr_init(&monotonic);

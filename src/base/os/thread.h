@@ -13,6 +13,14 @@ NODISCARD int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *ar
 /* Number of cores that this process may use; at least 1. */
 size_t thread_cores(void);
 
+/* For the workers of a server: what the calling thread computes uses no second core, so one request cannot take all. */
+void thread_use_one_core(void);
+/* Threads that a computation of the calling thread may use: thread_cores(), or 1 after thread_use_one_core(). */
+size_t thread_share(void);
+/* Processor time of the calling thread, and of helper threads that were charged to it. */
+int64_t thread_cpu_us(void);
+void thread_charge_cpu(int64_t us);
+
 /* Initialises a condition variable for timed waits by the monotonic clock. Others do not compile (banned.h): a wait by
  * the time of day stalls or spins when the clock is set. */
 void cond_init(pthread_cond_t *cond);

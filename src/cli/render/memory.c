@@ -341,15 +341,29 @@ static void render_search(struct page *page, yyjson_val *r) {
 
 static void render_stored_line(struct page *page, yyjson_val *line) { layout_render(page, line, STORED_LINE); }
 
+/* "type: context -> lesson" */
+static void add_changed(struct page *page, yyjson_val *changed) {
+  yyjson_val *was = yyjson_obj_get(changed, "was"), *is = yyjson_obj_get(changed, "is"), *key, *value;
+  size_t i, n;
+  yyjson_obj_foreach(is, i, n, key, value) {
+    yyjson_val *old = yyjson_obj_get(was, yyjson_get_str(key));
+    struct str label = page_label(page, json_val_str(key));
+    bool none = !old || (yyjson_is_arr(old) && yyjson_arr_size(old) == 0);
+    struct str before = none ? STR("none") : page_value(page, old), after = page_value(page, value);
+    buf_addf(&page->b, "  %.*s: %.*s -> %.*s\n", STR_ARG(label), STR_ARG(before), STR_ARG(after));
+  }
+}
+
 /* A single memory, or the counts of a batch. */
 static void render_remember(struct page *page, yyjson_val *r) {
-  layout_render(page, r, yyjson_obj_get(r, "action") ? STORED : "{counts stored skipped superseded failed}");
+  layout_render(page, r, yyjson_obj_get(r, "action") ? STORED : "{counts stored skipped superseded updated failed}");
+  add_changed(page, yyjson_obj_get(r, "changed"));
 }
 
 const struct renderer memory_renderers[] = {
   {.op = "remember", .result = render_remember, .line = render_stored_line},
   {.op = "supersede", .layout = STORED},
-  {.op = "task add", .layout = STORED},
+  {.op = "task add", .result = render_remember},
   {.op = "capture", .layout = "*memories " STORED_LINE "\n"
    "*dropped_texts dropped, too short: {. 20}\n{counts stored skipped refused dropped}"},
   {.op = "get", .result = render_memory},
@@ -372,6 +386,7 @@ const struct renderer memory_renderers[] = {
   {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"
    "  in the store: {changes store}\n  in the file: {changes in_file}\n"
    "*conflicts   both sides changed {id} ({members}): the file wins; cairn history {memory}\n"
+   "*cycles   {yellow id} would block itself: stored without blocked_by {blocked_by}; correct it in the file\n"
    "*refused   not changed: {yellow id|description 60}: {reason}"},
   {.op = "skill list", .layout = "@skills >{id} | {name} | <always_on?always on|{keywords}> | {headline}\n!skills no skills"},
   {0},

@@ -120,6 +120,11 @@ static void render_sync(struct page *page, yyjson_val *r) {
   if (left)
     buf_addf(&page->b, ", %lld left out", (long long)left);
   buf_addc(&page->b, '\n');
+  if (json_str(r, "offer").p) {
+    buf_adds(&page->b, "to keep the page in the repository: cairn sync --path ");
+    page_text(page, json_str(r, "offer"));
+    buf_addc(&page->b, '\n');
+  }
 }
 
 static void render_page(struct page *page, yyjson_val *r) { page_text(page, json_str(r, "text")); }

@@ -369,9 +369,7 @@ void render_warnings(struct page *page, yyjson_val *result) {
   size_t i, n;
   yyjson_val *w;
   yyjson_arr_foreach(yyjson_obj_get(result, "warnings"), i, n, w) {
-    /* The result shows the derived headline; no warning needed. */
-    if (!str_is(json_str(w, "code"), "headline_derived"))
-      render_warning(page, w);
+    render_warning(page, w);
   }
   /* Not in the payload of boot, which an agent reads. */
   if (json_str(result, "warning").n) {

@@ -149,6 +149,9 @@ static enum status configure(struct arena *a, const struct context *context, str
                            .behind_proxy = access->behind_proxy,
                            .rate = (int64_t)of(v, SET_SERVE_RATE)->number,
                            .burst = (int64_t)of(v, SET_SERVE_BURST)->number,
+                           .concurrency = (int64_t)of(v, SET_SERVE_CONCURRENCY)->number,
+                           .kilobytes = (int64_t)of(v, SET_SERVE_KILOBYTES)->number,
+                           .cpu_percent = (int64_t)of(v, SET_SERVE_CPU)->number,
                            .oauth = access->oauth,
                            .clock = context->engine.clock};
   return auth_new(&o, &options->shared.auth, err);

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
  * omitted if Landlock does not cover them: chmod, chown, truncate, setxattr, utimensat. */
 static const char *const allowed[] = {
   /* memory */
-  "brk", "mmap", "mmap2", "munmap", "mremap", "mprotect", "madvise", "membarrier", "mlock", "mlock2", "munlock", "msync",
+  "brk", "munmap", "mremap", "madvise", "membarrier", "mlock", "mlock2", "munlock", "msync",
   /* threads and signals of this process */
   "futex", "futex_time64", "futex_waitv", "set_robust_list", "get_robust_list", "set_tid_address", "rseq", "gettid",
   "getpid", "getppid", "sched_yield", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "getcpu", "exit",
@@ -97,6 +98,30 @@ static bool add_threads(scmp_filter_ctx filter) {
          add_if(filter, "kill", SCMP_A1(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_NE, 0, 0));
 }
 
+static bool add_two(scmp_filter_ctx filter, uint32_t action, const char *name, struct scmp_arg_cmp a,
+                    struct scmp_arg_cmp b) {
+  const struct scmp_arg_cmp both[] = {a, b};
+  int call = seccomp_syscall_resolve_name(name);
+  return call == __NR_SCMP_ERROR || seccomp_rule_add_array(filter, action, call, 2, both) != -ENOMEM;
+}
+
+/* Memory that can be written never becomes executable, so injected bytes are not run. A server that connects may still
+ * map a file: name resolution loads the system's modules on first use. */
+static bool add_memory(scmp_filter_ctx filter, bool connect) {
+  static const char *const maps[] = {"mmap", "mmap2"};
+  const struct scmp_arg_cmp plain = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+                            code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC),
+                            file = SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, 0),
+                            memory = SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS);
+  bool ok = add_if(filter, "mprotect", plain, code);
+  for (size_t i = 0; ok && i < ARRAY_LEN(maps); i++)
+    ok = connect
+             ? add(filter, SCMP_ACT_ALLOW, maps[i], 1, plain) && add_two(filter, SCMP_ACT_ALLOW, maps[i], code, file) &&
+                   add_two(filter, SCMP_ACT_ERRNO(EPERM), maps[i], code, memory)
+             : add_if(filter, maps[i], plain, code);
+  return ok;
+}
+
 /* Excludes requests that inject terminal input. */
 static bool add_ioctls(scmp_filter_ctx filter) {
   static const scmp_datum_t requests[] = {FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TCGETS, TIOCGWINSZ};
@@ -116,7 +141,8 @@ static bool add_send_without_connect(scmp_filter_ctx filter) {
 
 /* The first of two unconditional rules for a call wins, so allowed calls come first. */
 static bool fill(scmp_filter_ctx filter, bool connect) {
-  return add_all(filter, SCMP_ACT_ALLOW, allowed) && add_threads(filter) && add_ioctls(filter) &&
+  return add_all(filter, SCMP_ACT_ALLOW, allowed) && add_memory(filter, connect) && add_threads(filter) &&
+         add_ioctls(filter) &&
          (connect ? add_all(filter, SCMP_ACT_ALLOW, to_connect) : add_send_without_connect(filter)) &&
          add_all(filter, SCMP_ACT_ERRNO(EPERM), refused);
 }

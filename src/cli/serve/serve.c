@@ -98,7 +98,9 @@ static enum status open_store(struct serving *s) {
   TRY(startup_store(s->a, &s->context, &shared->telemetry, &s->err));
   TRY(pool_new(options, http_engines(), &shared->pool, &s->err));
   TRY(pool_acquire(shared->pool, &engine, &s->err));
+  int64_t missing = store_missing(engine->store);
   pool_release(shared->pool, engine);
+  output_loss(missing);
   startup_notify(s->a, &s->context, shared->pool, shared->telemetry);
   return feed_new(options, &shared->feed, &s->err);
 }

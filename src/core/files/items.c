@@ -381,7 +381,8 @@ static size_t skip_front_matter(const struct prose_lines *lines) {
 
 /* ---- names ---- */
 
-/* Overwrites code, links and line breaks; offsets stay the same. */
+/* Overwrites code and links; offsets stay the same. A line break ends a name: a line may begin with a capital letter.
+ */
 static struct str prose_of(struct arena *a, struct str s) {
   char *p = arena_cstr(a, s);
   bool code = false;
@@ -393,8 +394,6 @@ static struct str prose_of(struct arena *a, struct str s) {
         p[i] = 'x';
     if (i < s.n && (tick || code))
       p[i] = 'x';
-    else if (i < s.n && p[i] == '\n')
-      p[i] = ' ';
   }
   return (struct str){p, s.n};
 }

@@ -26,7 +26,7 @@ struct items {
 };
 
 /* Version of the rules. Increment it if their results change, so files are read again. */
-enum { ITEM_RULES = 1 };
+enum { ITEM_RULES = 2 };
 
 /* Finds at most ITEMS_MAX items without duplicates, ordered by line. */
 void items_find(struct arena *a, struct str file, struct str text, struct items *ret);

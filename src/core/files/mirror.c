@@ -117,19 +117,6 @@ struct str mirror_hash(struct arena *a, struct str text) { return short_hash(a, 
 
 struct str mirror_tag(struct arena *a, struct str uid) { return short_hash(a, uid, MIRROR_TAG); }
 
-/* Percent-encodes characters that could end the comment or a word in it. */
-static void add_name(struct buf *b, struct str name) {
-  for (size_t i = 0; i < name.n; i++)
-    if (ascii_alnum(name.p[i]) || name.p[i] == '_' || name.p[i] == '.')
-      buf_addc(b, name.p[i]);
-    else
-      buf_addf(b, "%%%02X", (unsigned)(uint8_t)name.p[i]);
-}
-
-struct str mirror_owner(struct arena *a, struct str team, struct str project) {
-  struct buf b = BUF(a);
-  add_name(&b, team);
-  buf_addc(&b, '/');
-  add_name(&b, project);
-  return buf_str(&b);
+struct str mirror_code(struct arena *a, struct str uid, struct str text) {
+  return short_hash(a, arena_printf(a, "%.*s\n%.*s", STR_ARG(uid), STR_ARG(text)), MIRROR_CODE);
 }

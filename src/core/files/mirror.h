@@ -1,16 +1,18 @@
 /* mirror.h: MEMORY.md: parsing of the page, comparison with the store, rendering. Pure.
  *
- * Each bullet of a memory has an anchor: an HTML comment with the memory's uid and a hash of the text as it was
- * written. The hash shows whether the user has changed the text. The text of a memory never changes (a correction is a
- * new memory), so the uid shows whether the store has changed it. The last line of the page lists the memories that it
- * showed: a memory in that list without a bullet was removed by the user. A page without that line removes nothing.
+ * Each bullet of a memory has an anchor: an HTML comment with the memory's id and a code, a hash of its uid and of the
+ * text as it was written. The code shows that the memory is of this store, and whether the user has changed the text.
+ * The text of a memory never changes (a correction is a new memory), so the id shows whether the store has changed it.
+ * The last line of the page lists the memories that it showed: a memory in that list without a bullet was removed by
+ * the user. A page without that line removes nothing. Anchors of 0.1.0 had the whole uid and a longer hash; they are
+ * read, and written in the short form.
  *
  * Everything that is not a bullet belongs to the user and is preserved. */
 #pragma once
 
 #include "core/memory/types.h"
 
-enum { MIRROR_HASH = 12, MIRROR_TAG = 6, MIRROR_SECTION_NONE = -1 };
+enum { MIRROR_HASH = 12, MIRROR_TAG = 6, MIRROR_CODE = 8, MIRROR_SECTION_NONE = -1 };
 
 /* ---- sections ---- */
 
@@ -33,6 +35,8 @@ struct str mirror_text(struct arena *a, struct str headline, struct str body);
 /* Hash of a text in canonical form, and short hash of a uid. */
 struct str mirror_hash(struct arena *a, struct str text);
 struct str mirror_tag(struct arena *a, struct str uid);
+/* Code of an anchor. */
+struct str mirror_code(struct arena *a, struct str uid, struct str text);
 
 /* ---- page ---- */
 
@@ -63,7 +67,9 @@ struct mirror_block {
   struct str prefix; /* "- ", "  * ", "1. " */
   char box;          /* ' ' for "[ ]", 'x' for "[x]", 0 without a check box */
   struct str text;   /* canonical; without check box, anchors and notes */
-  struct str uid, hash;
+  int64_t anchor_id; /* 0 without a short anchor */
+  struct str anchor_code;
+  struct str uid, hash; /* in an anchor of 0.1.0; set for short ones by mirror_compare() */
   enum mirror_note note;
   struct str note_hash, note_text;
 
@@ -81,11 +87,9 @@ struct mirror_page {
   LIST(struct mirror_block) blocks;
   LIST(struct mirror_listed) listed;
   bool ours;        /* written by Cairn: has anchors or the list */
-  struct str owner; /* mirror_owner() in the list; absent without a list */
+  struct str owner; /* in the list; absent without a list */
 };
 
-/* "team/project", encoded for the list of the page. */
-struct str mirror_owner(struct arena *a, struct str team, struct str project);
 /* Accepts any UTF-8. The page points into the text. */
 void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page);
 /* Quick check whether a text is a page written by Cairn, whose content is already stored. */
@@ -114,8 +118,8 @@ struct mirror_ids {
   size_t n, cap;
 };
 
-/* Sets the fate of each bullet. `known` has every stored memory named by the uid of a bullet, and every memory of the
- * list whose tag matches. ret_removed gets the memories whose bullets the user has removed. */
+/* Sets the fate of each bullet. `known` has every stored memory named by the anchor of a bullet, and every memory of
+ * the list whose tag matches. ret_removed gets the memories whose bullets the user has removed. */
 void mirror_compare(struct arena *a, struct mirror_page *page, const struct mirror_knowns *known,
                     struct mirror_ids *ret_removed);
 /* Hash of a bullet and its section, which shows whether it has changed since it could not be stored. */
@@ -138,11 +142,12 @@ struct mirror_entries {
 };
 
 struct mirror_options {
-  struct str team, project;
-  size_t max_chars; /* limit of the page; text of the user is never cut */
-  size_t more;      /* memories left out in addition to entries that do not fit */
-  int64_t hidden;   /* untrusted memories, only counted on the page */
-  bool plain;       /* read-only: no anchors, "[id]" after each text */
+  struct str owner;   /* of the page: see file/owner.h */
+  struct str project; /* in the title */
+  size_t max_chars;   /* limit of the page; text of the user is never cut */
+  size_t more;        /* memories left out in addition to entries that do not fit */
+  int64_t hidden;     /* untrusted memories, only counted on the page */
+  bool plain;         /* read-only: no anchors, "[id]" after each text */
 };
 
 struct mirror_counts {

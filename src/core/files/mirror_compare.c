@@ -69,16 +69,23 @@ static void settle(struct mirror_block *b, enum mirror_fate fate, int64_t id) {
   b->id = id;
 }
 
+static void clear_anchor(struct mirror_block *b) {
+  b->uid = b->hash = b->anchor_code = STR_NONE;
+  b->anchor_id = 0;
+}
+
 static void settle_new(const struct comparison *c, struct mirror_block *b) {
   settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_ADD, 0);
   if (b->fate == MIRROR_ADD)
-    b->uid = b->hash = STR_NONE;
+    clear_anchor(b);
 }
 
 /* Attaches the bullet to the memory that superseded its own. The hash matches no text. */
-static void settle_clash(struct mirror_block *b, const struct mirror_known *k) {
+static void settle_clash(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
   settle(b, MIRROR_CLASH, k->head);
   b->uid = k->head_uid;
+  b->anchor_id = k->head;
+  b->anchor_code = mirror_code(c->a, k->head_uid, k->head_text);
   b->hash = STR("000000000000");
 }
 
@@ -88,11 +95,16 @@ static void show_head(const struct comparison *c, const struct mirror_known *k) 
     c->shown[i] |= c->known->v[i].id == k->head;
 }
 
-static bool is_listed(const struct comparison *c, const struct mirror_known *k) {
-  for (size_t i = 0; k && i < c->page->listed.n; i++)
-    if (k->id ? c->page->listed.v[i].id == k->id : str_eq(c->page->listed.v[i].tag, mirror_tag(c->a, k->uid)))
+/* Another memory has the same id on a page of another store, but not the same tag. */
+static bool is_listed_as(const struct comparison *c, int64_t id, struct str uid) {
+  for (size_t i = 0; i < c->page->listed.n; i++)
+    if ((!id || c->page->listed.v[i].id == id) && str_eq(c->page->listed.v[i].tag, mirror_tag(c->a, uid)))
       return true;
   return false;
+}
+
+static bool is_listed(const struct comparison *c, const struct mirror_known *k) {
+  return k && is_listed_as(c, k->id, k->uid);
 }
 
 /* True if the page showed the memory when it was written. Otherwise the user has put the bullet back: the line was cut,
@@ -109,7 +121,7 @@ static void compare_superseded(const struct comparison *c, struct mirror_block *
     return;
   }
   if (!same) {
-    settle_clash(b, k);
+    settle_clash(c, b, k);
     return;
   }
   show_head(c, k);
@@ -153,7 +165,7 @@ static bool is_copy(const struct comparison *c, struct mirror_block *b, const st
 
 static void compare_copy(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
   bool same = !is_changed(c, b, k->text);
-  b->uid = b->hash = STR_NONE;
+  clear_anchor(b);
   if (same || str_empty(b->text))
     settle(b, MIRROR_DROP, 0);
   else
@@ -178,7 +190,7 @@ static void compare_clashed(const struct comparison *c, struct mirror_block *b, 
                             bool listed) {
   const struct mirror_known *rival = k;
   if (!rival || (!rival->active && !rival->head)) {
-    b->uid = b->hash = STR_NONE;
+    clear_anchor(b);
     b->note = MIRROR_NO_NOTE;
     settle(b, MIRROR_ADD, 0); /* the other memory is gone */
   } else if (str_eq(b->text, rival->text) && rival->active) {
@@ -187,12 +199,40 @@ static void compare_clashed(const struct comparison *c, struct mirror_block *b, 
     if (str_eq(b->text, rival->head_text))
       settle(b, MIRROR_DROP, 0);
     else
-      settle_clash(b, rival);
+      settle_clash(c, b, rival);
   } else if (!was_tried(c, b) || (listed && !*shown_flag(c, rival))) {
     *shown_flag(c, rival) = true;
     settle(b, MIRROR_EDIT, rival->id);
   } else {
     settle(b, MIRROR_HOLD, rival->id);
+  }
+}
+
+/* ---- anchors ---- */
+
+/* The hash of the text that the anchor was written for; "" if that text is not known. Absent if the memory has the same
+ * id in another store. */
+static struct str hash_of_anchor(const struct comparison *c, const struct mirror_block *b,
+                                 const struct mirror_known *k) {
+  struct str texts[] = {b->text, with_box(c->a, b), k->text};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    if (str_eq(b->anchor_code, mirror_code(c->a, k->uid, texts[i])))
+      return mirror_hash(c->a, texts[i]);
+  return is_listed_as(c, b->anchor_id, k->uid) ? STR("") : STR_NONE;
+}
+
+/* Finds the memory of a short anchor, and gives a bullet with the anchor of 0.1.0 a short one. */
+static void pass_identify(const struct comparison *c, struct mirror_block *b) {
+  for (size_t i = 0; i < c->known->n; i++) {
+    const struct mirror_known *k = &c->known->v[i];
+    struct str hash = !b->uid.p && b->anchor_id == k->id && k->id ? hash_of_anchor(c, b, k) : STR_NONE;
+    if (hash.p) {
+      b->uid = k->uid;
+      b->hash = hash;
+    } else if (b->uid.p && !b->anchor_id && k->id && str_eq(b->uid, k->uid)) {
+      b->anchor_id = k->id;
+      b->anchor_code = mirror_code(c->a, k->uid, k->text);
+    }
   }
 }
 
@@ -219,7 +259,7 @@ static void pass_anchored(const struct comparison *c, struct mirror_block *b) {
 static void pass_unanchored(const struct comparison *c, struct mirror_block *b) {
   if (b->note == MIRROR_CONFLICT || c->settled[b - c->page->blocks.v])
     return;
-  b->uid = b->hash = STR_NONE; /* from another store, or from before a restore */
+  clear_anchor(b); /* from another store, or from before a restore */
   if (str_empty(b->text))
     settle(b, MIRROR_DROP, 0);
   else if (!find_lost(c, b))
@@ -233,6 +273,9 @@ void mirror_compare(struct arena *a, struct mirror_page *page, const struct mirr
                          .known = known,
                          .shown = arena_array(a, bool, known->n + 1),
                          .settled = arena_array(a, bool, page->blocks.n + 1)};
+  for (size_t i = 0; i < page->blocks.n; i++)
+    if (page->blocks.v[i].kind == MIRROR_BULLET)
+      pass_identify(&c, &page->blocks.v[i]);
   for (size_t i = 0; i < page->blocks.n; i++)
     if (page->blocks.v[i].kind == MIRROR_BULLET)
       pass_anchored(&c, &page->blocks.v[i]);

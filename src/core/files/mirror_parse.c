@@ -1,118 +1,9 @@
 /* mirror_parse.c: parser of MEMORY.md: headings, bullets with anchors and notes, text of the user. */
 #include <assert.h>
 
-#include "base/id.h"
 #include "core/files/mirror_anchor.h"
 
 enum { INDENT_MAX = 3, LEVELS = 6 };
-
-/* ---- anchors ---- */
-
-static const struct {
-  enum mirror_note note;
-  const char *word;
-} notes[] = {{MIRROR_REFUSED, "refused"}, {MIRROR_CONFLICT, "conflict"}, {MIRROR_SAME, "same"}};
-
-const char *mirror_note_word(enum mirror_note note) {
-  for (size_t i = 0; i < ARRAY_LEN(notes); i++)
-    if (notes[i].note == note)
-      return notes[i].word;
-  return NULL;
-}
-
-/* Bytes of "amp;" at i before ANCHOR_ESCAPED; SIZE_MAX if that does not follow. */
-static size_t count_amps(struct str s, size_t i) {
-  size_t from = i;
-  while (str_starts(str_slice(s, i, s.n), STR("amp;")))
-    i += 4;
-  return str_starts(str_slice(s, i, s.n), STR(ANCHOR_ESCAPED)) ? i - from : SIZE_MAX;
-}
-
-struct str mirror_escape(struct arena *a, struct str text) {
-  struct buf b = BUF(a);
-  for (size_t i = 0; i < text.n; i++) {
-    if (text.p[i] == '&' && count_amps(text, i + 1) != SIZE_MAX)
-      buf_adds(&b, "&amp;");
-    else if (text.p[i] == '<' && str_starts(str_slice(text, i, text.n), STR(ANCHOR_BEGIN)))
-      buf_adds(&b, "&lt;");
-    else
-      buf_addc(&b, text.p[i]);
-  }
-  return buf_str(&b);
-}
-
-struct str mirror_unescape(struct arena *a, struct str text) {
-  struct buf b = BUF(a);
-  for (size_t i = 0; i < text.n; i++) {
-    size_t n = text.p[i] == '&' ? count_amps(text, i + 1) : SIZE_MAX;
-    buf_addc(&b, n == 0 ? '<' : text.p[i]);
-    if (n == 0)
-      i += 3; /* "lt;" */
-    else if (n != SIZE_MAX)
-      i += 4; /* one "amp;" */
-  }
-  return buf_str(&b);
-}
-
-static bool is_hex(struct str s, size_t n) {
-  bool ok = s.n == n;
-  for (size_t i = 0; ok && i < n; i++)
-    ok = ascii_digit(s.p[i]) || (s.p[i] >= 'a' && s.p[i] <= 'f');
-  return ok;
-}
-
-/* Parses the text of a comment after "cairn:". False if it is not an anchor or note: then it stays text. Only the first
- * anchor of a bullet counts: others come from bullets that the user has merged into it. */
-static bool take_anchor(struct mirror_block *b, struct str inside) {
-  inside = str_trim(inside);
-  struct str word = inside, rest = STR("");
-  for (size_t i = 0; i < inside.n && word.n == inside.n; i++)
-    if (ascii_space(inside.p[i])) {
-      word = str_slice(inside, 0, i);
-      rest = str_trim(str_slice(inside, i, inside.n));
-    }
-  for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
-    if (!str_is(word, notes[i].word) || rest.n < MIRROR_HASH || !is_hex(str_slice(rest, 0, MIRROR_HASH), MIRROR_HASH))
-      continue;
-    if (b->note == MIRROR_NO_NOTE) {
-      b->note = notes[i].note;
-      b->note_hash = str_slice(rest, 0, MIRROR_HASH);
-      b->note_text = str_trim(str_slice(rest, MIRROR_HASH, rest.n));
-    }
-    return true;
-  }
-  enum { UID = UUID_SIZE - 1 };
-  if (word.n < UID || !uuid_is_valid(str_slice(word, 0, UID)))
-    return false;
-  if (!b->uid.p) { /* a damaged hash is treated like that of another text */
-    b->uid = str_slice(word, 0, UID);
-    b->hash = word.n > UID ? str_slice(word, UID + 1, word.n) : STR("");
-  }
-  return true;
-}
-
-/* Strips the anchors and notes of a text, including lines without other content. */
-static struct str strip_anchors(struct arena *a, struct mirror_block *b, struct str text) {
-  struct buf out = BUF(a);
-  size_t pos = 0;
-  for (size_t at; (at = str_find(text, STR(ANCHOR_BEGIN), pos)) != SIZE_MAX;) {
-    size_t inside = at + sizeof(ANCHOR_BEGIN) - 1, end = str_find(text, STR(ANCHOR_END), inside);
-    if (end == SIZE_MAX)
-      break;
-    bool ours = take_anchor(b, str_slice(text, inside, end));
-    end += sizeof(ANCHOR_END) - 1;
-    buf_add(&out, str_slice(text, pos, ours ? at : end));
-    pos = end;
-    if (!ours)
-      continue;
-    while (out.n && (out.p[out.n - 1] == ' ' || out.p[out.n - 1] == '\t'))
-      out.n--;
-    if (out.n && out.p[out.n - 1] == '\n' && (pos == text.n || text.p[pos] == '\n'))
-      out.n--;
-  }
-  buf_add(&out, str_slice(text, pos, text.n));
-  return buf_str(&out);
-}
 
 /* ---- lines ---- */
 
@@ -325,10 +216,14 @@ static void read_bullet(struct reader *r, struct str line, size_t prefix, size_t
   struct str text = bullet_text(r, end, prefix);
   struct mirror_block *b = add_block(r, MIRROR_BULLET, end);
   b->prefix = str_slice(line, 0, prefix);
-  b->text = mirror_canonical(r->a, mirror_unescape(r->a, mirror_canonical(r->a, strip_anchors(r->a, b, text))));
+  bool cut_off = end == r->text.n && r->text.p[end - 1] != '\n';
+  size_t least = !cut_off ? 0 : r->page->ours ? 1 : 2; /* a hand-written text may end in '<' */
+  b->text =
+      mirror_canonical(r->a, mirror_unescape(r->a, mirror_canonical(r->a, mirror_strip_anchors(r->a, b, text, least))));
   take_box(b);
-  r->page->ours |= b->uid.p != NULL;
-  if (str_empty(b->text) && !b->uid.p)
+  bool anchored = b->uid.p || b->anchor_id;
+  r->page->ours |= anchored;
+  if (str_empty(b->text) && !anchored)
     b->kind = MIRROR_PROSE;
 }
 
@@ -417,6 +312,7 @@ void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page
     size_t prefix = bullet_at(line);
     if (read_list(&r, line))
       continue;
+    ret_page->ours |= str_starts(line, STR(ANCHOR_HEADER));
     if (is_left_out_notice(line))
       skip_to(&r, next);
     else if (level)

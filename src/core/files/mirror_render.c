@@ -46,8 +46,8 @@ static void add_text(struct buf *b, struct str prefix, struct str text, struct s
   }
 }
 
-static struct str anchor_of(struct arena *a, struct str uid, struct str hash) {
-  return arena_printf(a, " " ANCHOR_BEGIN "%.*s:%.*s " ANCHOR_END, STR_ARG(uid), STR_ARG(hash));
+static struct str anchor_of(struct arena *a, int64_t id, struct str code) {
+  return arena_printf(a, " " ANCHOR_SHORT "%lld.%.*s" ANCHOR_END, (long long)id, STR_ARG(code));
 }
 
 static struct str entry_text(const struct writer *w, const struct mirror_entry *e, struct str prefix) {
@@ -59,7 +59,7 @@ static struct str entry_text(const struct writer *w, const struct mirror_entry *
   struct str text = mirror_escape(w->a, e->text);
   if (e->task)
     text = arena_printf(w->a, "[ ] %.*s", STR_ARG(text));
-  add_text(&b, prefix, text, anchor_of(w->a, e->uid, mirror_hash(w->a, e->text)));
+  add_text(&b, prefix, text, anchor_of(w->a, e->id, mirror_code(w->a, e->uid, e->text)));
   return buf_str(&b);
 }
 
@@ -79,7 +79,12 @@ static struct str held_text(const struct writer *w, const struct mirror_block *b
   struct str text = mirror_escape(w->a, b->text);
   if (b->box)
     text = arena_printf(w->a, "[%c] %.*s", b->box, STR_ARG(text));
-  add_text(&out, b->prefix, text, b->uid.p ? anchor_of(w->a, b->uid, b->hash) : STR(""));
+  struct str anchor = STR("");
+  if (b->anchor_id)
+    anchor = anchor_of(w->a, b->anchor_id, b->anchor_code);
+  else if (b->uid.p) /* of a purged memory, which has no id */
+    anchor = arena_printf(w->a, " " ANCHOR_BEGIN "%.*s:%.*s " ANCHOR_END, STR_ARG(b->uid), STR_ARG(b->hash));
+  add_text(&out, b->prefix, text, anchor);
   const char *word = mirror_note_word(b->note);
   if (word) {
     for (size_t i = 0; i < b->prefix.n; i++)
@@ -170,7 +175,7 @@ static size_t prose_chars(struct str text) {
 }
 
 static size_t fixed_chars(const struct writer *w, struct str header) {
-  size_t chars = NOTICE_CHARS + w->options->team.n + w->options->project.n;
+  size_t chars = NOTICE_CHARS + w->options->owner.n;
   if (header.n)
     chars += prose_chars(header) + HEADING_MORE;
   for (size_t i = 0; i < w->page->blocks.n; i++) {
@@ -308,7 +313,7 @@ static struct str header_of(const struct writer *w) {
   else
     buf_adds(&b, "# Memory\n");
   if (!w->options->plain)
-    buf_adds(&b, "\n<!-- Each bullet is a memory. Edit, add, move or remove bullets; 'cairn sync' stores the changes. "
+    buf_adds(&b, "\n" ANCHOR_HEADER " Edit, add, move or remove bullets; 'cairn sync' stores the changes. "
                  "Do not edit the comments at the ends of lines. -->\n");
   return buf_str(&b);
 }
@@ -363,10 +368,9 @@ static struct str render_once(struct arena *a, const struct mirror_page *page, c
   blank_line(&w.out);
   if (options->plain && w.out.n)
     w.out.n--;
-  if (!options->plain) {
-    struct str owner = mirror_owner(a, options->team, options->project);
-    buf_addf(&w.out, ANCHOR_BEGIN ANCHOR_PAGE " %.*s%.*s " ANCHOR_END "\n", STR_ARG(owner), STR_ARG(buf_str(&w.list)));
-  }
+  if (!options->plain)
+    buf_addf(&w.out, ANCHOR_BEGIN ANCHOR_PAGE " %.*s%.*s " ANCHOR_END "\n", STR_ARG(options->owner),
+             STR_ARG(buf_str(&w.list)));
   return buf_str(&w.out);
 }
 
@@ -377,9 +381,10 @@ static void read_again(struct arena *a, struct str text, const struct mirror_ent
   for (size_t i = 0; i < ret_page->blocks.n; i++) {
     struct mirror_block *b = &ret_page->blocks.v[i];
     b->fate = b->note == MIRROR_NO_NOTE ? MIRROR_KEEP : MIRROR_HOLD;
-    for (size_t k = 0; b->uid.p && k < entries->n && b->fate == MIRROR_KEEP; k++)
-      if (str_eq(entries->v[k].uid, b->uid)) {
-        b->id = entries->v[k].id;
+    for (size_t k = 0; b->anchor_id && k < entries->n; k++)
+      if (entries->v[k].id == b->anchor_id) {
+        b->uid = entries->v[k].uid;
+        b->id = b->fate == MIRROR_KEEP ? b->anchor_id : 0;
         break;
       }
   }

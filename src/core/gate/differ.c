@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include "base/buf.h"
-#include "core/gate/differ_token.h"
+#include "core/gate/differ_value.h"
 
 enum {
   WINDOW = 320, /* tokens of each side that are aligned at once */
@@ -33,7 +33,7 @@ struct gap {
 };
 
 const char *differ_name(enum differ what) {
-  static const char *const names[] = {"none", "number", "date", "version", "name", "negation", "antonym"};
+  static const char *const names[] = {"none", "number", "date", "version", "name", "negation", "antonym", "meaning"};
   assert((size_t)what < ARRAY_LEN(names));
   return names[what];
 }
@@ -229,57 +229,6 @@ static void compare_related(struct texts *x, const struct pick *p) {
 
 static bool is_unpaired_value(const struct token *t) { return t->kind != TOKEN_WORD && t->partner < 0; }
 
-static bool is_after_name(const struct tokens *ts, const struct token *t) {
-  const struct token *before = t > ts->v ? t - 1 : NULL;
-  /* Exactly one blank between them: "MAX_RETRIES=3" is not a version. */
-  return before && before->text.p + before->text.n + 1 == t->text.p && t->text.p[-1] == ' ' &&
-         (before->name || str_is(before->word, "version") || str_is(before->word, "release"));
-}
-
-/* A number after a name is its version: "Postgres 15". */
-static bool are_versions(const struct texts *x, const struct token *a, const struct token *b) {
-  if (a->kind == TOKEN_VERSION || b->kind == TOKEN_VERSION)
-    return a->kind != TOKEN_DATE && b->kind != TOKEN_DATE;
-  return a->kind == TOKEN_NUMBER && b->kind == TOKEN_NUMBER && !a->dimension && !b->dimension && !a->spelled &&
-         !b->spelled && is_after_name(&x->a, a) && is_after_name(&x->b, b);
-}
-
-static bool are_compatible_dates(const struct token *a, const struct token *b) {
-  const int p[] = {a->year, a->month, a->day, a->clock}, q[] = {b->year, b->month, b->day, b->clock};
-  for (size_t i = 0; i < ARRAY_LEN(p); i++)
-    if (p[i] && q[i] && p[i] != q[i])
-      return false;
-  bool relative = (a->weekday > 7) != (b->weekday > 7); /* "today" may be a Monday */
-  return !a->weekday || !b->weekday || a->weekday == b->weekday || relative;
-}
-
-/* True if one is the other with less detail: "March 3" and "2026-03-03", "1.2" and "v1.2.4", "5" and "$5". */
-static bool are_compatible(const struct texts *x, const struct token *a, const struct token *b) {
-  if (a->kind == TOKEN_DATE && b->kind == TOKEN_DATE)
-    return are_compatible_dates(a, b);
-  if (are_versions(x, a, b)) {
-    struct str s = a->stem.n < b->stem.n ? a->stem : b->stem, l = a->stem.n < b->stem.n ? b->stem : a->stem;
-    return str_starts(l, s) && (l.n == s.n || l.p[s.n] == '.' || l.p[s.n] == '-');
-  }
-  double difference = a->value - b->value, size = a->value < 0 ? -a->value : a->value;
-  return a->kind == TOKEN_NUMBER && b->kind == TOKEN_NUMBER && (!a->dimension || !b->dimension) &&
-         difference <= size * 1e-9 && -difference <= size * 1e-9;
-}
-
-static bool is_year(const struct token *t) {
-  return t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->value >= 1900 && t->value < 2100 &&
-         t->text.n == 4;
-}
-
-/* The difference if b replaces a. */
-static enum differ value_conflict(const struct texts *x, const struct token *a, const struct token *b) {
-  if (are_versions(x, a, b))
-    return DIFFER_VERSION;
-  if (a->kind != b->kind || (a->dimension != b->dimension && a->dimension && b->dimension))
-    return DIFFER_NONE;
-  return a->kind == TOKEN_DATE || (is_year(a) && is_year(b)) ? DIFFER_DATE : DIFFER_NUMBER;
-}
-
 /* Pass 0 pairs compatible values, pass 1 reports the rest. */
 static void compare_values(struct texts *x, const struct pick *p) {
   for (int pass = 0; pass < 2; pass++)
@@ -288,10 +237,10 @@ static void compare_values(struct texts *x, const struct pick *p) {
         const struct token *a = &x->a.v[p->a[i]], *b = &x->b.v[p->b[j]];
         if (!is_unpaired_value(a) || !is_unpaired_value(b))
           continue;
-        enum differ what = pass ? value_conflict(x, a, b) : DIFFER_NONE;
+        enum differ what = pass ? value_conflict(&x->a, a, &x->b, b) : DIFFER_NONE;
         if (what != DIFFER_NONE)
           report(x, what, a, b);
-        if (what != DIFFER_NONE || (!pass && are_compatible(x, a, b)))
+        if (what != DIFFER_NONE || (!pass && values_compatible(&x->a, a, &x->b, b)))
           pair(x, p->a[i], p->b[j], true);
       }
 }
@@ -341,24 +290,6 @@ static void compare_negation(struct texts *x) {
 }
 
 /* ---- names and replaced words */
-
-/* "UN" for "United Nations". */
-static bool is_initialism(const struct tokens *ts, size_t from, size_t to, struct str letters) {
-  size_t n = 0;
-  for (size_t i = from; i < to; i++) {
-    if (!ts->v[i].content)
-      continue;
-    if (n >= letters.n || ts->v[i].word.p[0] != letters.p[n++])
-      return false;
-  }
-  return n > 1 && n == letters.n;
-}
-
-/* True if one is a path and the other its last components. */
-static bool is_same_path(struct str a, struct str b) {
-  struct str s = a.n < b.n ? a : b, l = a.n < b.n ? b : a;
-  return s.n && l.n > s.n && str_ends(l, s) && l.p[l.n - s.n - 1] == '/';
-}
 
 /* "web site" for "website". */
 static bool has_same_letters(struct texts *x, struct gap g) {

@@ -17,11 +17,12 @@ enum differ {
   DIFFER_NAME, /* another name, or one word replaced in an otherwise equal sentence */
   DIFFER_NEGATION,
   DIFFER_ANTONYM,
+  DIFFER_MEANING, /* a contradiction in other words, without pieces; not found by differ_check() */
 };
 
 struct difference {
   enum differ what;
-  struct str a, b; /* the differing pieces, slices of the inputs; absent for DIFFER_NONE */
+  struct str a, b; /* the differing pieces, slices of the inputs; absent for DIFFER_NONE and DIFFER_MEANING */
 };
 
 /* "none", "number", "negation", ...: stable, used in messages and JSON. */

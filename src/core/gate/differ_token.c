@@ -87,22 +87,27 @@ static bool read_clock(struct str s, struct token *t) {
   int n = 0;
   while (n < 3 && read_digits(s, &pos, &part[n]) && ++n < 3 && pos < s.n && s.p[pos] == ':')
     pos++;
-  if (n < 2 || part[0] > 24 || part[1] > 59 || part[2] > 60)
+  if (n < 2 || s.n < 4 || part[0] > 24 || part[1] > 59 || part[2] > 60)
     return false;
   t->kind = TOKEN_DATE;
   t->clock = 1 + (int)(part[0] * 3600 + part[1] * 60 + part[2]);
   return true;
 }
 
-/* "2026-03-03", "2026-03-03T10:30Z", "3/14/2026". */
+/* "2026-03-03", "2026-03-03T10:30Z", "3/14/2026", "14.3.2026". */
 static bool read_calendar(struct str s, struct token *t) {
   double part[3] = {0};
   size_t pos = 0;
-  for (int n = 0; n < 3; n++)
-    if (!read_digits(s, &pos, &part[n]) || (n < 2 && (pos >= s.n || (s.p[pos] != '-' && s.p[pos] != '/') || !++pos)))
+  char separator = 0;
+  for (int n = 0; n < 3; n++) {
+    if (!read_digits(s, &pos, &part[n]) || (n < 2 && (pos >= s.n || !memchr("-/.", s.p[pos], 3))))
       return false;
-  bool year_first = part[0] >= 1000 && part[0] <= 9999;
-  double year = part[year_first ? 0 : 2], month = part[year_first ? 1 : 0], day = part[year_first ? 2 : 1];
+    if (n < 2)
+      separator = s.p[pos++];
+  }
+  bool year_first = part[0] >= 1000 && part[0] <= 9999, day_first = separator == '.' && !year_first;
+  double year = part[year_first ? 0 : 2], month = part[year_first || day_first],
+         day = part[year_first ? 2 : !day_first];
   if (year < 1000 || year > 9999 || month > 31 || day > 31 || (pos < s.n && s.p[pos] != 't'))
     return false;
   if (pos < s.n)
@@ -189,10 +194,12 @@ static void push_word(struct reader *r, struct str text, bool first) {
       end = next;
   }
   bool negation = tail && str_ieq(str_slice(text, tail, text.n), STR("t"));
+  bool can = negation && str_ieq(str_slice(text, 0, end), STR("can")); /* "can't" has only one n */
   struct token *t = push(r, text);
-  t->name |= is_name_like(str_slice(text, 0, end), first);
+  bool folder = text.p + text.n < r->text.p + r->text.n && text.p[text.n] == '/'; /* "dist/" */
+  t->name |= folder || is_name_like(str_slice(text, 0, end), first);
   if (tail)
-    t->word = t->stem = utf8_fold(r->a, str_slice(text, 0, end - (negation && end > 2)));
+    t->word = t->stem = utf8_fold(r->a, str_slice(text, 0, end - (negation && end > 2 && !can)));
   if (negation) {
     struct token *negator = push(r, text);
     negator->word = negator->stem = STR("not");
@@ -233,11 +240,32 @@ static void push_parts(struct reader *r, struct str text, const char *separators
     }
 }
 
+static size_t count_slashes(struct str s) {
+  size_t n = 0;
+  for (size_t i = 0; i < s.n; i++)
+    n += s.p[i] == '/';
+  return n;
+}
+
+/* "1024x768". */
+static bool is_grid(struct str s) {
+  size_t x = 0;
+  for (size_t i = 0; i < s.n; i++)
+    if (s.p[i] == 'x' && i && i + 1 < s.n && s.p[i - 1] != 'x')
+      x++;
+    else if (!ascii_digit(s.p[i]))
+      return false;
+  return x > 0 && !str_starts(s, STR("0x"));
+}
+
 static void push_chunk(struct reader *r, struct str text) {
   assert(text.n > 0);
   bool first = r->sentence_start;
   r->sentence_start = false;
-  if (only_letters(text, "'")) {
+  if (text.n > 2 && str_ends(text, STR("'s")) && !only_letters(text, "'")) /* "4711's" */
+    text.n -= 2;
+  if (only_letters(text, "'") && !(text.p > r->text.p && text.p[-1] == '/' && ascii_lower(text.p[0]) == text.p[0] &&
+                                   (text.p - 1 == r->text.p || text.p[-2] == ' '))) {
     push_word(r, text, first);
     return;
   }
@@ -245,7 +273,13 @@ static void push_chunk(struct reader *r, struct str text) {
   struct str s = t->word;
   if (s.n && (read_calendar(s, t) || read_clock(s, t) || read_version(s, t) || read_number(s, t)))
     return;
-  bool letters = only_letters(text, "'-/") && !r->code, digits = ascii_digit(text.p[0]) || text.p[0] == '$';
+  if (is_grid(s)) {
+    r->out.n--;
+    push_parts(r, text, "xX");
+    return;
+  }
+  bool path = (text.p > r->text.p && text.p[-1] == '/') || count_slashes(text) > 1;
+  bool letters = only_letters(text, "'-/") && !r->code && !path, digits = ascii_digit(text.p[0]) || text.p[0] == '$';
   if (letters || (digits && memchr(text.p, '-', text.n))) { /* "blue-green", "and/or", "2-core", "5-10" */
     assert(t == &r->out.v[r->out.n - 1]);
     r->out.n--;
@@ -258,6 +292,8 @@ static void push_chunk(struct reader *r, struct str text) {
 
 /* Tracks ends of clauses and sentences, and quoted code. */
 static void read_punctuation(struct reader *r, uint32_t cp, bool before_space) {
+  if (cp == '.' && r->out.n && word_in(r->out.v[r->out.n - 1].word, "mr mrs ms dr prof st vs"))
+    return;
   if (cp == '`')
     r->code = !r->code;
   if (cp == '.' || cp == '!' || cp == '?' || cp == '\n' || cp == 0x3002 || cp == ':' || cp == '*' || cp == '#')
@@ -313,7 +349,9 @@ static size_t read_quantity(struct tokens *ts, size_t i) {
     double unit = t->dimension == DIMENSION_NONE ? unit_factor(next->word, false, &dimension) : 0;
     if (tens && (int64_t)t->value % 10 == 0) {
       t->value += next->value;
-    } else if (next->class == WORD_MULTIPLE && (!t->dimension || t->dimension == DIMENSION_MONEY) && t->value < 1e15) {
+    } else if (next->class == WORD_MULTIPLE &&
+               (!t->dimension || t->dimension == DIMENSION_MONEY || t->dimension == DIMENSION_EURO) &&
+               t->value < 1e15) {
       t->value *= next->value;
     } else if (unit > 0 && (next->kind == TOKEN_WORD || next->class == WORD_ORDINAL)) { /* "a 30 second timeout" */
       t->value *= unit;
@@ -359,11 +397,12 @@ static bool is_bare_month(const struct tokens *ts, size_t i) {
 static size_t read_date(struct tokens *ts, size_t i) {
   struct token *t = &ts->v[i], *one = i + 1 < ts->n ? &ts->v[i + 1] : NULL;
   bool month_first = t->class == WORD_MONTH;
-  const struct token *month = month_first ? t : one;
+  size_t of = one && !month_first && str_is(one->word, "of") && i + 2 < ts->n; /* "15th of June" */
+  const struct token *month = month_first ? t : one + of;
   if (!month || month->class != WORD_MONTH || (!month_first && !is_day_number(t)))
     return 0;
   short day = month_first ? (short)(is_day_number(one) ? one->value : 0) : (short)t->value;
-  size_t used = month_first ? day > 0 : 1;
+  size_t used = month_first ? day > 0 : 1 + of;
   struct token *after = i + used + 1 < ts->n ? &ts->v[i + used + 1] : NULL;
   short year = is_year_number(after) ? (short)after->value : 0;
   used += year > 0;
@@ -390,6 +429,10 @@ static void classify(struct reader *r, struct token *t) {
     return;
   t->value = info.value;
   t->spelled = true;
+  if (info.class == WORD_CLOCK) {
+    t->kind = TOKEN_DATE;
+    t->clock = 1 + (int)info.value * 3600;
+  }
   if (info.class == WORD_NUMBER || info.class == WORD_ORDINAL)
     t->kind = TOKEN_NUMBER;
   if (info.class == WORD_DAY) {
@@ -467,6 +510,8 @@ static struct token *governed(struct tokens *ts, size_t i) {
 static void find_negations(struct tokens *ts) {
   for (size_t i = 0; i < ts->n; i++) {
     struct token *t = &ts->v[i];
+    if (str_is(t->word, "yet") && i + 1 < ts->n && str_is(t[1].word, "to")) /* "has yet to be done" */
+      t->class = WORD_NEGATOR;
     if (t->class == WORD_NEGATOR && !is_negating(ts, i))
       t->class = str_is(t->word, "instead") ? WORD_STOP : WORD_CONTENT;
     t->content = t->kind != TOKEN_WORD || t->class == WORD_CONTENT;

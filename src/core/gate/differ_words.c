@@ -45,7 +45,7 @@ static const struct {
     {"ninety", 90, WORD_NUMBER},     {"dozen", 12, WORD_NUMBER},       {"couple", 2, WORD_NUMBER},
     {"once", 1, WORD_NUMBER},        {"twice", 2, WORD_NUMBER},        {"thrice", 3, WORD_NUMBER},
     {"hundred", 100, WORD_MULTIPLE}, {"thousand", 1e3, WORD_MULTIPLE}, {"million", 1e6, WORD_MULTIPLE},
-    {"billion", 1e9, WORD_MULTIPLE},
+    {"billion", 1e9, WORD_MULTIPLE}, {"noon", 12, WORD_CLOCK},         {"midnight", 0, WORD_CLOCK},
 };
 
 static const struct {
@@ -60,8 +60,8 @@ static const struct {
     {"h hr hrs hour hours", DIMENSION_TIME, 3600e3},
     {"d day days", DIMENSION_TIME, 86400e3},
     {"w wk week weeks", DIMENSION_TIME, 7 * 86400e3},
-    {"month months", DIMENSION_TIME, 30 * 86400e3},
-    {"y yr yrs year years", DIMENSION_TIME, 365 * 86400e3},
+    {"month months", DIMENSION_TIME, 30.4375 * 86400e3}, /* twelve are a year */
+    {"y yr yrs year years", DIMENSION_TIME, 365.25 * 86400e3},
     {"b byte bytes", DIMENSION_BYTES, 1},
     {"kb", DIMENSION_BYTES, 1e3},
     {"mb megabyte megabytes", DIMENSION_BYTES, 1e6},
@@ -72,6 +72,7 @@ static const struct {
     {"gib", DIMENSION_BYTES, 1024.0 * 1024 * 1024},
     {"% percent pct", DIMENSION_PERCENT, 1},
     {"usd dollar dollars $", DIMENSION_MONEY, 1},
+    {"eur euro euros", DIMENSION_EURO, 1},
     {"mm", DIMENSION_LENGTH, 1},
     {"cm", DIMENSION_LENGTH, 10},
     {"km kilometers kilometres", DIMENSION_LENGTH, 1e6},
@@ -97,8 +98,9 @@ static const char irregular[] =
 /* Words on the same side of " / " are synonyms; words on different sides exclude each other. Inflections need no
  * entry. */
 static const char *const opposites[] = {
-    "enable activate / disable deactivate",
-    "allow permit / deny forbid forbidden prohibit ban disallow refuse",
+    "enable activate on active / disable deactivate off inactive",
+    "foreground / background",
+    "allow permit / block deny forbid forbidden prohibit ban disallow refuse",
     "accept approve / reject decline refuse",
     "grant / revoke",
     "before / after",
@@ -131,6 +133,7 @@ static const char *const opposites[] = {
     "many / few",
     "much / little",
     "maximum max / minimum min",
+    "maximum max most / minimum min least",
     "high tall / low short",
     "large big huge / small little tiny",
     "long / short",
@@ -140,7 +143,8 @@ static const char *const opposites[] = {
     "deep / shallow",
     "fast quick rapid / slow",
     "tabs / spaces",
-    "open / closed close shut",
+    "open / closed close shut resolved",
+    "open vacant / filled taken",
     "start begin launch / stop end finish halt",
     "begin / finish conclude",
     "lock / unlock",
@@ -186,7 +190,10 @@ static const char *const opposites[] = {
     "mutable / immutable",
     "static / dynamic",
     "manual manually / automatic automatically",
-    "optional / required mandatory",
+    "optional voluntary / required mandatory compulsory must",
+    "complete done finish / half partial incomplete unfinished ongoing pending",
+    "primary / secondary / backup",
+
     "default / custom",
     "temporary / permanent",
     "online / offline",
@@ -385,6 +392,31 @@ static const char *const synonyms[] = {
     "improve increase",
     "hard difficult",
     "crucial important",
+    "born birth birthday",
+    "memory ram vram",
+    "finish done complete",
+    "cancel cancellation",
+    "own belong",
+    "lead head",
+    "nominate assign appoint",
+    "vacation holiday leave",
+    "laptop notebook",
+    "meeting call",
+    "salary pay",
+    "supplier vendor",
+    "client customer",
+    "engineer developer",
+    "mail email",
+    "ticket issue",
+    "concise short brief terse",
+    "fly flight",
+    "deploy ship rollout roll",
+    "cancel drop abandon",
+    "pause suspend hold",
+    "release publish",
+    "approve accept sign",
+    "cost price",
+    "retrospective retro",
 };
 
 /* ---- index */
@@ -558,8 +590,9 @@ bool word_in(struct str word, const char *list) {
 
 /* Endings that change the part of speech but not the topic. */
 static bool is_derivational(struct str ending) {
-  return word_in(ending, " e y i er or r ment ion ation tion ition al ity ness abl ibl iv anc enc anci enci l ic ical "
-                         "ist ism iz is ifi at t ent ant ar");
+  return word_in(ending,
+                 " e y i er or r ment ement ion ation tion ition al ity ness abl ibl iv anc enc anci enci l ic ical "
+                 "ist ism iz is ifi at t ent ant ar ship ership ication");
 }
 
 /* Ignores British and American variants: s for z, ou for o. */

@@ -11,6 +11,7 @@ enum word_class {
   WORD_MULTIPLE, /* "hundred": multiplies the number before it */
   WORD_ORDINAL,  /* "third": value is set */
   WORD_MONTH,    /* value 1 to 12 */
+  WORD_CLOCK,    /* "noon": value 0 to 23 */
   WORD_DAY,      /* value 1 to 7 for weekdays; above 7 for relative days such as "today" */
 };
 
@@ -20,9 +21,10 @@ enum dimension {
   DIMENSION_TIME,
   DIMENSION_BYTES,
   DIMENSION_PERCENT,
-  DIMENSION_MONEY,
+  DIMENSION_MONEY, /* dollars */
+  DIMENSION_EURO,
   DIMENSION_LENGTH,
-  DIMENSION_WEIGHT
+  DIMENSION_WEIGHT,
 };
 
 struct word_info {

@@ -9,9 +9,11 @@
 struct similar {
   int64_t id;
   struct str headline, body, project, key;
-  double similarity; /* calibrated */
-  struct difference difference;
-  bool untrusted; /* callers say so when they quote it */
+  double similarity;            /* calibrated */
+  struct difference difference; /* any difference: then it is no duplicate */
+  struct difference conflict;   /* contradiction that is reported */
+  bool untrusted;               /* callers say so when they quote it */
+  bool exact;                   /* the same text, apart from case and punctuation */
 };
 struct similars {
   struct similar *v;
@@ -25,6 +27,12 @@ enum verdict {
   VERDICT_REFUSE,    /* a rule too close to another rule */
 };
 
-/* Step 5 of the write gate. `similar` holds memories at or above SIMILARITY_NEAR, best match first; *ret_at is the
- * index of the one that decided (0 if `similar` is empty). */
+/* True if the draft reports an event of its own, although its text is that of `other`: an incident that happened at
+ * another time, or again. */
+bool duplicate_recurs(struct arena *a, const struct memory *draft, int64_t now, const struct memory *other);
+/* True if the draft's headline, one that its body does not begin with, has a word that is not in `other`. */
+bool duplicate_headline_adds(struct arena *a, const struct memory *draft, const struct memory *other);
+
+/* Step 5 of the write gate. `similar` holds memories at or above SIMILARITY_NEAR, and those below that the draft
+ * contradicts, best match first; *ret_at is the index of the one that decided (0 if `similar` is empty). */
 enum verdict duplicate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at);

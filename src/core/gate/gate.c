@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "base/utf8.h"
+#include "core/gate/atomic.h"
 #include "core/memory/extract.h"
 #include "core/memory/headline.h"
 #include "core/text/text.h"
@@ -185,8 +186,7 @@ static enum status headline_too_long(struct arena *a, size_t words, struct str h
   return error_fix(err, "repeat the call with a shorter one, for example --headline '%.*s'", STR_ARG(shorter));
 }
 
-static enum status check_headline(struct arena *a, bool strict, struct memory *m, struct warnings *w,
-                                  struct error *err) {
+static enum status check_headline(struct arena *a, bool strict, struct memory *m, struct error *err) {
   if (str_empty(str_trim(m->headline))) {
     struct str derived = headline_derive(a, m->body);
     if (strict || !text_has_letter(derived)) {
@@ -196,8 +196,6 @@ static enum status check_headline(struct arena *a, bool strict, struct memory *m
                        STR_ARG(text_has_letter(derived) ? derived : STR("a summary of at most 15 words")));
     }
     m->headline = derived;
-    warn(a, w, "headline_derived", arena_printf(a, "headline taken from the text: %.*s", STR_ARG(derived)),
-         STR("set a headline with --headline"));
   }
   m->headline = text_collapse(a, m->headline);
   size_t words = text_count_words(m->headline);
@@ -212,38 +210,6 @@ static enum status check_headline(struct arena *a, bool strict, struct memory *m
 }
 
 /* ---- step 4: one idea ---- */
-
-/* True for a line that begins with "Update:" or a dated GUARDRAIL: several of them mean that texts were merged. */
-static bool is_stacked_marker(struct str line) {
-  while (line.n && !ascii_alnum(line.p[0])) {
-    line.p++;
-    line.n--;
-  }
-  struct str head = {line.p, line.n < 48 ? line.n : 48};
-  static const struct str update = STR_INIT("update"), guardrail = STR_INIT("guardrail");
-  if (head.n > update.n && str_ieq((struct str){head.p, update.n}, update)) {
-    size_t i = update.n;
-    while (i < head.n &&
-           (head.p[i] == ' ' || head.p[i] == '(' || head.p[i] == ')' || head.p[i] == '-' || ascii_digit(head.p[i])))
-      i++;
-    return i < head.n && head.p[i] == ':';
-  }
-  if (head.n <= guardrail.n || !str_ieq((struct str){head.p, guardrail.n}, guardrail))
-    return false;
-  for (size_t i = guardrail.n; i + 4 < head.n; i++)
-    if (ascii_digit(head.p[i]) && ascii_digit(head.p[i + 1]) && ascii_digit(head.p[i + 2]) &&
-        ascii_digit(head.p[i + 3]) && head.p[i + 4] == '-')
-      return true;
-  return false;
-}
-
-static size_t count_stacked(struct str body) {
-  size_t n = 0;
-  struct str rest = body, line;
-  while (str_line(&rest, &line))
-    n += is_stacked_marker(line);
-  return n;
-}
 
 static enum status too_long(size_t words, const struct memory *m, struct error *err) {
   error_set(err, STATUS_REFUSED, "the text has %zu words; a %.*s holds at most %d", words, STR_ARG(m->kind),
@@ -260,6 +226,34 @@ static enum status check_size(const struct memory *m, struct error *err) {
   return error_fix(err, "split it, or index the file as a source instead of remembering it");
 }
 
+/* Stacked lines are refused. Statements merged within a line are refused only in strict mode, because they are found by
+ * their wording. */
+static enum status check_stacking(struct arena *a, bool strict, const struct memory *m, struct warnings *w,
+                                  struct error *err) {
+  static const char updates_fix[] = "store only the current state; use 'cairn supersede ID --reason WHY TEXT' for each "
+                                    "later change";
+  static const char topics_fix[] = "store one idea per memory: split the text by hand or with 'cairn capture TEXT'";
+  size_t lines = atomic_count_lines(m->body);
+  if (lines >= 2) {
+    error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", lines);
+    error_step(err, "atomic");
+    return error_fix(err, "%s", updates_fix);
+  }
+  enum stacking found = atomic_check(a, m->body, str_is(m->kind, kind_names[KIND_INCIDENT]));
+  if (found == STACKED_NONE)
+    return STATUS_OK;
+  bool updates = found == STACKED_UPDATES;
+  const char *what = updates ? "the text stacks updates into one memory" : "the text joins unrelated statements";
+  const char *fix = updates ? updates_fix : topics_fix;
+  if (!strict) {
+    warn(a, w, "several_ideas", str_from(what), str_from(fix));
+    return STATUS_OK;
+  }
+  error_set(err, STATUS_REFUSED, "%s", what);
+  error_step(err, "atomic");
+  return error_fix(err, "%s", fix);
+}
+
 static enum status check_atomic(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
   if (str_empty(str_trim(m->body))) {
     error_set(err, STATUS_REFUSED, "the text is empty");
@@ -267,12 +261,7 @@ static enum status check_atomic(struct arena *a, bool strict, struct memory *m, 
     return error_fix(err, "pass the text: cairn remember TEXT");
   }
   TRY(check_size(m, err));
-  size_t stacked = count_stacked(m->body);
-  if (stacked >= 2) {
-    error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", stacked);
-    error_step(err, "atomic");
-    return error_fix(err, "store only the current state; use 'cairn supersede' for each later change");
-  }
+  TRY(check_stacking(a, strict, m, w, err));
   size_t words = text_count_words(m->body);
   if (words <= BODY_WORDS)
     return STATUS_OK;
@@ -310,10 +299,8 @@ static enum status check_fields(struct arena *a, struct memory *m, struct error 
 }
 
 enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err) {
-  struct warnings none = {0};
   TRY(check_fields(a, m, err));
-  TRY(check_headline(a, true, m, &none, err));
-  assert(none.n == 0);
+  TRY(check_headline(a, true, m, err));
   return check_size(m, err);
 }
 
@@ -322,7 +309,7 @@ enum status gate_check(struct arena *a, bool strict, struct memory *m, struct wa
   /* Report empty text as such, not as a missing headline. */
   if (str_empty(str_trim(m->body)))
     return check_atomic(a, strict, m, w, err);
-  TRY(check_headline(a, strict, m, w, err));
+  TRY(check_headline(a, strict, m, err));
   TRY(check_atomic(a, strict, m, w, err));
   suggest_type(a, m, w);
   return STATUS_OK;

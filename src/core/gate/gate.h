@@ -15,7 +15,7 @@ enum {
 };
 
 struct warning {
-  const char *code;    /* stable: "headline_derived", "contradiction", ... */
+  const char *code;    /* stable: "contradiction", "duplicate", ... */
   struct str message;  /* one sentence */
   struct str fix;      /* may be absent */
   struct str memories; /* JSON array of the memories concerned; may be absent */

@@ -13,8 +13,9 @@ struct memory {
   struct str delivery, skill_name, trust, state, state_reason, state_by, confidence;
   struct str status, priority, milestone, due, claimed_by, root_cause, resolution;
   struct str source, session;
-  struct str suspect; /* why the text reads like instructions to an agent (suspect.h); absent if it does not */
-  struct str corpus;  /* "memory", or the corpus of a document (store/memories/documents.h); absent means "memory" */
+  struct str body_hash; /* of a draft whose hash was computed before the write lock was taken; else absent */
+  struct str suspect;   /* why the text reads like instructions to an agent (suspect.h); absent if it does not */
+  struct str corpus;    /* "memory", or the corpus of a document (store/memories/documents.h); absent means "memory" */
   double weight;
   int64_t skill_always_on, corroborated, auto_captured, access_count, upvotes, downvotes;
   int64_t verified_at, valid_from, created_at, updated_at, expires_at, last_accessed, state_at, claimed_at;

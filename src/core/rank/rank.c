@@ -136,7 +136,8 @@ size_t rank_pick_diverse(struct arena *a, const struct word_set *texts, const do
       if (taken[i])
         continue;
       double relevance = top > 0 ? scores[i] / top : 0;
-      double value = lambda * relevance - (1 - lambda) * nearest[i];
+      /* In proportion to the relevance: an unrelated text is no better than a copy of a good one. */
+      double value = relevance * (lambda - (1 - lambda) * nearest[i]);
       if (best == n || value > best_value) {
         best = i;
         best_value = value;

@@ -86,11 +86,47 @@ const struct redactor *redactor_new(struct arena *a, const struct strs *known) {
   return r;
 }
 
-static void scan(struct redact_scan *s, const struct redactor *what) {
+static void scan_text(struct redact_scan *s, const struct redactor *what, unsigned signs) {
   redact_find_known(s, &what->known);
-  redact_find_blocks(s);
+  if (signs & SIGN_DASH) {
+    redact_find_blocks(s);
+    redact_find_reversed_block(s);
+  }
   redact_find_vendors(s, &what->vendors);
   redact_find_contexts(s);
+}
+
+static void scan_views(struct redact_scan *s, const struct redactor *what, unsigned signs);
+
+/* Scans a view. Of the view that is shown all findings count, of others those that contain a changed part. */
+static void scan_view(struct redact_scan *s, const struct redactor *what, enum view_kind kind) {
+  struct view v;
+  if (!redact_view(s->a, s->text, kind, &v))
+    return;
+  struct redact_scan inner = {.a = s->a, .text = v.text};
+  unsigned signs = redact_signs(v.text);
+  scan_text(&inner, what, signs);
+  if (kind == VIEW_SHOWN)
+    scan_views(&inner, what, signs & ~(1u << VIEW_SHOWN));
+  for (size_t i = 0; i < inner.out.n; i++) {
+    struct found f = inner.out.v[i], outer = redact_outward(&v, f);
+    if (kind == VIEW_SHOWN || outer.end - outer.start != f.end - f.start)
+      redact_add(s, outer.start, outer.end, outer.pattern, outer.rank);
+  }
+}
+
+static void scan_views(struct redact_scan *s, const struct redactor *what, unsigned signs) {
+  static const enum view_kind kinds[] = {VIEW_SHOWN, VIEW_UNESCAPED, VIEW_JOINED, VIEW_CLOSED};
+  for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+    if (signs >> kinds[i] & 1 && (kinds[i] != VIEW_CLOSED || s->has_start))
+      scan_view(s, what, kinds[i]);
+  redact_find_encoded(s, &what->vendors);
+}
+
+static void scan(struct redact_scan *s, const struct redactor *what) {
+  unsigned signs = redact_signs(s->text);
+  scan_text(s, what, signs);
+  scan_views(s, what, signs);
 }
 
 /* Findings depend on their context, so the redacted text is scanned again until nothing more is found. Text without

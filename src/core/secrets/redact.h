@@ -5,8 +5,12 @@
  *   2. private key blocks (PEM, OpenSSH, PGP, PuTTY), complete or truncated;
  *   3. vendor formats with a recognizable prefix, alphabet and length: the table in redact_patterns.c;
  *   4. values whose context indicates a secret: assigned to a name such as DB_PASSWORD or api_key, in an Authorization
- *      header, as the password of a URL, hex after the word "key". They must also look generated (redact_scan.c), so
- *      that prose about tokens and passwords is not redacted.
+ *      header, as the password of a URL, in a .netrc, hex after the word "key". They must also look generated
+ *      (redact_scan.c), so that prose about tokens and passwords is not redacted;
+ *   5. recovery phrases and private keys of wallets.
+ *
+ * It searches the text, and what a reader would get from it: without the characters that presentation removes,
+ * unescaped, joined, decoded (redact_view.c, redact_encoded.c).
  *
  * Decisions:
  *   - Placeholders are not secrets: ${VAR}, <your-token>, xxxxx, changeme, anything that contains "example". This
@@ -15,7 +19,7 @@
  *   - Test keys (sk_test_...) are secrets. Account ids, publishable keys and fingerprints are not.
  *   - A UUID, checksum or commit id is a secret only if it is assigned to api_key, token, secret or password.
  *   - A password of dictionary words is found only in unambiguous places: DB_PASSWORD=..., a URL. The names are
- *     English, plus the word for "password" in a few more languages.
+ *     English, plus the word for "password" in many more languages.
  *   - Redacted text is left unchanged, and scanning the output of redact_apply() finds nothing.
  *
  * Takes time linear in the length of the text. Hits never split a character. */

@@ -73,6 +73,16 @@ static size_t data_end(struct str text, size_t at) {
   }
 }
 
+/* True if the text is base64 in short pieces: split by blanks, dashes or quotes. */
+static bool has_split_data(struct arena *a, struct str text) {
+  char *out = arena_alloc(a, text.n + 1);
+  size_t n = 0;
+  for (size_t i = 0; i < text.n; i++)
+    if (redact_in(text.p[i], IN_B64 | IN_EQUALS))
+      out[n++] = text.p[i];
+  return n >= DATA_SURE && redact_strength((struct str){out, n}) == STRENGTH_RANDOM;
+}
+
 static bool has_data(struct str text) {
   for (size_t i = 0; i < text.n;) {
     size_t n = redact_run(text, i, IN_B64 | IN_EQUALS, SIZE_MAX);
@@ -85,7 +95,7 @@ static bool has_data(struct str text) {
 
 /* End of the block whose BEGIN line ends at `at`: the END line if it is the next line of dashes, otherwise the end of
  * the key data. `at` if the block contains no key. */
-static size_t block_end(struct str text, size_t at) {
+static size_t block_end(struct arena *a, struct str text, size_t at) {
   size_t dashes = str_find(text, STR("----"), at);
   struct str label;
   if (dashes == SIZE_MAX)
@@ -95,7 +105,8 @@ static size_t block_end(struct str text, size_t at) {
   size_t end = label_end(text, verb, "END ", &label);
   if (end == 0)
     return data_end(text, at);
-  return has_data(str_slice(text, at, dashes)) ? end : at;
+  struct str data = str_slice(text, at, dashes);
+  return has_data(data) || has_split_data(a, data) ? end : at;
 }
 
 /* True if the block is the "private_key" member of a Google service account. */
@@ -121,7 +132,7 @@ static void find_armored(struct redact_scan *s) {
         str_find(label, STR("PRIVATE KEY"), 0) == SIZE_MAX)
       continue;
     start -= dashes;
-    size_t end = block_end(text, header);
+    size_t end = block_end(s->a, text, header);
     if (end == header)
       continue;
     redact_add(s, start, end, is_service_account_key(text, start) ? "gcp_service_account" : "private_key", FOUND_BLOCK);

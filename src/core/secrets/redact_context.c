@@ -1,9 +1,8 @@
-/* redact_context.c: finder of secrets by context: after the name of a secret, in a header, in a URL. */
+/* redact_context.c: finder of secrets by context: after the name of a secret. Calls the finders of redact_url.c,
+ * redact_files.c and redact_wallet.c. */
 #include "core/secrets/redact_scan.h"
 
 enum { JUDGED_BYTES = 512 };
-
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* How a name and a value are connected. */
 struct link {
@@ -18,19 +17,44 @@ struct link {
  * [REDACTED:...] marker. */
 static size_t name_end_before(struct str text, size_t at) {
   size_t limit = at > 8 ? at - 8 : 0;
-  while (at > limit && (is_blank(text.p[at - 1]) || redact_one_of(text.p[at - 1], "\"'`*\\") ||
+  while (at > limit && (redact_is_blank(text.p[at - 1]) || redact_one_of(text.p[at - 1], "\"'`*\\") ||
                         (text.p[at - 1] == ']' && !redact_has_word_before(text, at))))
     at--;
   return at;
 }
 
+/* Words after "password" that say what it opens, each between blanks. */
+static bool is_preposition(struct str word) {
+  static const char words[] = " for of from on to in at für fuer von vom zu zum zur des der im am auf de du pour del "
+                              "di della dello dell do da para por van voor w od dla для от к на из till til als ";
+  enum { LONGEST = 8 };
+  char spaced[LONGEST + 2] = " ";
+  if (word.n == 0 || word.n > LONGEST - 1)
+    return false;
+  memcpy(spaced + 1, word.p, word.n);
+  spaced[word.n + 1] = ' ';
+  return str_find((struct str){words, sizeof(words) - 1}, (struct str){spaced, word.n + 2}, 0) != SIZE_MAX;
+}
+
+static bool is_word_byte(char c) {
+  return redact_in(c, IN_WORD | IN_DASH | IN_DOT) || c == '\'' || (unsigned char)c >= 0x80;
+}
+
 /* End of "password" in "password for the staging database"; `end` if there is no such "for". */
 static size_t end_before_for(struct str text, size_t end) {
-  for (size_t i = end; i > 4 && end - i < 48; i--) {
-    if (redact_at(text, i - 5, " for "))
-      return i - 5;
-    if (!redact_in(text.p[i - 1], IN_WORD | IN_DASH | IN_DOT) && text.p[i - 1] != ' ')
-      break;
+  size_t word_end = end;
+  for (size_t i = end; i > 1 && end - i < 48; i--) {
+    if (text.p[i - 1] != ' ') {
+      if (!is_word_byte(text.p[i - 1]))
+        break;
+      continue;
+    }
+    size_t start, quoted = i;
+    while (quoted < word_end && is_word_byte(text.p[quoted]) && text.p[quoted] != '\'')
+      quoted++;
+    if (is_preposition(str_slice(text, i, quoted)) && redact_name_flags(text, i - 1, &start))
+      return i - 1;
+    word_end = i - 1;
   }
   return end;
 }
@@ -56,12 +80,20 @@ static unsigned linked_name(struct str text, char separator, struct link *link, 
   size_t end = link->name_end;
   if (separator == '=')
     end = end_before_type(text, link->name_end);
-  else if (separator == ':' || separator == 'i')
+  else if (separator == ':' || (unsigned char)separator >= 0x80 || link->loose)
     end = end_before_for(text, link->name_end);
   if (end == link->name_end)
     return 0;
   link->loose = link->loose || separator != '=';
   return redact_name_flags(text, end, ret_start);
+}
+
+/* Punctuation of passwords inside the value. */
+static bool has_special(struct str s) {
+  for (size_t i = 1; i + 1 < s.n; i++)
+    if (redact_in(s.p[i], IN_SPECIAL))
+      return true;
+  return false;
 }
 
 static bool has_lower(struct str s) {
@@ -96,19 +128,22 @@ static bool is_member(struct str v) {
 static bool is_secret(struct str text, const struct link *link, unsigned flags, size_t name_start,
                       const struct redact_value *value) {
   struct str v = str_slice(text, value->start, value->end);
-  if (str_find(v, STR("://"), 0) != SIZE_MAX || is_member(v))
+  if (str_find(v, STR("://"), 0) != SIZE_MAX || is_member(v) || (link->call && memchr(v.p, ' ', v.n)))
     return false;
   if (flags & NAME_GCP)
     return v.n >= 32 && redact_run(v, 0, IN_HEX, SIZE_MAX) == v.n && redact_is_varied(v);
   int need = flags & NAME_PASSWORD ? STRENGTH_NUMBER : STRENGTH_MIXED;
   bool loose = (link->loose && !value->quoted) || (value->prose && !link->tight && !link->shell);
   need = is_path(v) ? STRENGTH_RANDOM : need + (loose || link->call);
-  if ((int)redact_strength(v) >= need)
+  int strength = (int)redact_strength(v);
+  if (link->tight && strength >= STRENGTH_NUMBER && has_special(v) &&
+      !has_lower(str_slice(text, name_start, link->name_end)))
+    return true; /* SECRET_KEY=kestrel!40 */
+  bool mixed = flags & NAME_PASSWORD && strength >= STRENGTH_NUMBER && !is_path(v) && !link->call && redact_is_mixed(v);
+  if (strength >= need || mixed)
     return true;
   return flags & NAME_PASSWORD && is_word_password(str_slice(text, name_start, link->name_end), link, v);
 }
-
-static size_t find_header(struct redact_scan *s, size_t at);
 
 /* Examines the name and the value around a separator; returns where to continue. */
 static size_t find_linked(struct redact_scan *s, size_t at, struct link link) {
@@ -117,11 +152,12 @@ static size_t find_linked(struct redact_scan *s, size_t at, struct link link) {
   unsigned flags = linked_name(text, text.p[at], &link, &name_start);
   if (!flags || flags & NAME_KEY)
     return at + 1;
+  s->has_start = true;
   /* One of several colons, as in an ARN: secret:name. */
   if (text.p[at] == ':' && name_start > 0 && text.p[name_start - 1] == ':')
     return at + 1;
   if (flags & NAME_HEADER)
-    return find_header(s, link.value);
+    return redact_find_header(s, link.value);
   struct redact_value value;
   if (!redact_read_value(text, link.value, &value) || !is_secret(text, &link, flags, name_start, &value))
     return at + 1;
@@ -140,7 +176,7 @@ static size_t find_equals(struct redact_scan *s, size_t at) {
     value++;
   size_t sign = at > 0 && redact_one_of(text.p[at - 1], ":?") ? at - 1 : at; /* := and ?= */
   size_t name_end = name_end_before(text, sign);
-  bool tight = name_end == sign && value < text.n && !is_blank(text.p[value]);
+  bool tight = name_end == sign && value < text.n && !redact_is_blank(text.p[value]);
   return find_linked(s, at, (struct link){.name_end = name_end, .value = value, .tight = tight});
 }
 
@@ -159,21 +195,79 @@ static size_t find_element(struct redact_scan *s, size_t at) {
   return find_linked(s, at, (struct link){.name_end = at, .value = at + 1});
 }
 
-/* set_password("...") */
-static size_t find_call(struct redact_scan *s, size_t at) {
-  if (at + 1 >= s->text.n || !redact_one_of(s->text.p[at + 1], "\"'"))
-    return at + 1;
-  return find_linked(s, at, (struct link){.name_end = at, .value = at + 1, .call = true});
+/* End of the quoted name at `at`, if a comma and a quoted value follow: define('DB_PASSWORD', '...'). `at` if not. */
+static size_t named_argument(struct str text, size_t at, size_t *ret_value) {
+  size_t end = at + 1 + redact_run(text, at + 1, IN_WORD | IN_DASH | IN_DOT, 64), i = end + 1;
+  if (end >= text.n || text.p[end] != text.p[at])
+    return at;
+  while (i < text.n && i - end < 8 && (redact_is_blank(text.p[i]) || text.p[i] == ','))
+    i++;
+  *ret_value = i;
+  return i > end + 1 && i < text.n && redact_one_of(text.p[i], "\"'") ? end : at;
 }
 
-/* "the password is ..." */
-static size_t find_is(struct redact_scan *s, size_t at) {
+/* set_password("..."), define("DB_PASSWORD", "...") */
+static size_t find_call(struct redact_scan *s, size_t at) {
   struct str text = s->text;
-  if (at == 0 || text.p[at - 1] != ' ' || !redact_at(text, at, "is "))
+  size_t quote = at + 1, value;
+  while (quote < text.n && quote - at < 4 && redact_is_blank(text.p[quote]))
+    quote++;
+  if (quote >= text.n || !redact_one_of(text.p[quote], "\"'"))
     return at + 1;
-  size_t value = at + 3;
+  size_t name_end = named_argument(text, quote, &value);
+  if (name_end > quote) {
+    bool define = at >= 6 && redact_at_nocase(text, at - 6, "define");
+    size_t end = find_linked(s, at, (struct link){.name_end = name_end, .value = value, .call = !define});
+    if (end > at + 1)
+      return end;
+  }
+  return find_linked(s, at, (struct link){.name_end = at, .value = quote, .call = true});
+}
+
+/* "the password is ...", with the name before `at` and the value after `width` bytes. */
+static size_t find_stated(struct redact_scan *s, size_t at, size_t width) {
+  struct str text = s->text;
+  size_t value = at + width;
   value += redact_at(text, value, "now ") ? 4u : redact_at(text, value, "set to ") ? 7u : 0u;
   return find_linked(s, at, (struct link){.name_end = name_end_before(text, at), .value = value, .loose = true});
+}
+
+/* The verb in "the password is ...". */
+static size_t find_is(struct redact_scan *s, size_t at) {
+  static const char *const verbs[] = {"is: ",   "is ",  "ist: ", "ist ", "lautet: ", "lautet ",
+                                      "est : ", "est ", "es: ",  "es ",  "era ",     "jest "};
+  if (at == 0 || s->text.p[at - 1] != ' ')
+    return at + 1;
+  for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+    if (s->text.p[at] == verbs[i][0] && redact_at(s->text, at, verbs[i]))
+      return find_stated(s, at, strlen(verbs[i]));
+  return at + 1;
+}
+
+/* The same in other scripts, and a dash instead of the verb. */
+static size_t find_foreign_is(struct redact_scan *s, size_t at) {
+  static const char *const verbs[] = {"è: ", "è ", "é: ", "é ",  "это ", "— ",  "– ", "是", "为",
+                                      "為",  "は", "는 ", "은 ", "هي ",  "هو ", "है ", "：", "είναι "};
+  for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+    if (s->text.p[at] == verbs[i][0] && redact_at(s->text, at, verbs[i]))
+      return find_stated(s, at, strlen(verbs[i]));
+  return at;
+}
+
+/* A generated value directly after the word: "contraseña X". */
+static size_t find_adjacent(struct redact_scan *s, size_t at) {
+  struct str text = s->text;
+  struct redact_value value;
+  size_t start;
+  if (at < 5 || text.p[at - 1] != ' ' || !(redact_name_flags(text, at - 1, &start) & NAME_PASSWORD) ||
+      !redact_read_value(text, at, &value))
+    return at;
+  struct str v = str_slice(text, value.start, value.end);
+  if (is_path(v) || redact_strength(v) < STRENGTH_MIXED || !redact_is_mixed(v))
+    return at;
+  size_t end = redact_value_end(text, &value);
+  redact_add(s, value.start, end, "secret_assignment", FOUND_CONTEXT);
+  return end;
 }
 
 /* curl -u user:password */
@@ -194,8 +288,11 @@ static size_t find_user_option(struct redact_scan *s, size_t at) {
 /* --password x. With a '=', find_equals() handles it. */
 static size_t find_option(struct redact_scan *s, size_t at) {
   struct str text = s->text;
-  if (at > 0 && !is_blank(text.p[at - 1]) && !redact_one_of(text.p[at - 1], "\n\"'`[("))
+  if (at > 0 && !redact_is_blank(text.p[at - 1]) && !redact_one_of(text.p[at - 1], "\n\"'`[("))
     return at + 1;
+  size_t known = redact_find_option(s, at);
+  if (known > at)
+    return known;
   if (redact_at(text, at, "-u ") || redact_at(text, at, "--user "))
     return find_user_option(s, at + (text.p[at + 1] == 'u' ? 3 : 7));
   size_t end = at + redact_run(text, at, IN_ALNUM | IN_DASH | IN_UNDERSCORE, 64), start;
@@ -208,153 +305,77 @@ static size_t find_option(struct redact_scan *s, size_t at) {
   return find_linked(s, end, (struct link){.name_end = end, .value = value, .shell = true});
 }
 
-/* ---- headers, URLs, hex ---- */
-
-/* Credentials of at least `min` bytes at `at`. */
-static size_t find_credentials(struct redact_scan *s, size_t at, size_t min, const char *pattern) {
-  enum { ALPHABET = IN_B64URL | IN_PLUS_SLASH | IN_DOT | IN_EQUALS | IN_PERCENT };
-  size_t n = redact_run(s->text, at, ALPHABET, JUDGED_BYTES);
-  if (n < min || redact_strength(str_slice(s->text, at, at + n)) < STRENGTH_MIXED || redact_marker(s->text, at + n))
-    return at;
-  size_t end = at + redact_run(s->text, at, ALPHABET, SIZE_MAX);
-  while (end > at && s->text.p[end - 1] == '.')
-    end--;
-  redact_add(s, at, end, pattern, FOUND_CONTEXT);
-  return end;
-}
-
-/* After "Authorization:": a scheme and credentials, or only credentials. */
-static size_t find_header(struct redact_scan *s, size_t at) {
-  struct str text = s->text;
-  size_t limit = text.n - at > 8 ? at + 8 : text.n;
-  while (at < limit && (is_blank(text.p[at]) || redact_one_of(text.p[at], "\"'`\\")))
-    at++;
-  size_t scheme = redact_run(text, at, IN_LOWER | IN_UPPER, 16);
-  if (scheme == 0 || !redact_at(text, at + scheme, " "))
-    return find_credentials(s, at, 20, "authorization_header");
-  size_t min = redact_at_nocase(text, at, "basic ") ? 12 : 20;
-  return find_credentials(s, at + scheme + 1, min, "authorization_header");
-}
-
-static size_t find_bearer(struct redact_scan *s, size_t at) {
-  struct str text = s->text;
-  if (!redact_at_nocase(text, at, "bearer"))
-    return at + 1;
-  size_t i = at + 6;
-  i += redact_at(text, i, ":");
-  size_t blanks = redact_at(text, i, "%20") ? 3u : redact_at(text, i, " ");
-  if (i + blanks == at + 6)
-    return at + 1;
-  return find_credentials(s, i + blanks, 20, "bearer_token");
-}
-
-static bool is_database(struct str scheme) {
-  static const char *const names[] = {"postgres",  "mysql", "maria",  "mongo",  "redis", "valkey", "amqp",      "mssql",
-                                      "sqlserver", "click", "cockro", "oracle", "neo4j", "bolt",   "couchbase", "ldap"};
-  for (size_t i = 0; i < ARRAY_LEN(names); i++)
-    if (redact_at_nocase(scheme, 0, names[i]))
-      return true;
-  return false;
-}
-
-/* user:password@ is unambiguous, so plain words count, except those that every manual uses. */
-static bool is_url_password(struct str user, struct str password) {
-  if (password.n < 8 || redact_is_placeholder(password) || !redact_is_varied(password))
-    return false;
-  if (redact_strength(password) >= STRENGTH_NUMBER)
-    return true;
-  for (size_t i = 0; i < password.n; i++)
-    if (redact_at_nocase(password, i, "pass") || redact_at_nocase(password, i, "secret") ||
-        redact_at_nocase(password, i, "token"))
-      return false;
-  return user.n > 0 && !str_ieq(user, password);
-}
-
-/* Finds user and password of the URL whose "://" is at `at`; both are empty if there is no '@'. */
-static void read_userinfo(struct str text, size_t at, size_t *ret_colon, size_t *ret_end) {
-  size_t user = at + 3, colon = 0, end = 0;
-  for (size_t i = user; i < text.n && i - user < JUDGED_BYTES; i++) {
-    char c = text.p[i];
-    if (ascii_space(c) || redact_one_of(c, "/\"'`<>\\") || (c == '[' && redact_marker(text, i)))
-      break;
-    /* Start of a query or fragment, but people also use these characters in passwords. */
-    if (redact_one_of(c, "?#") && (!colon || redact_run(text, colon + 1, IN_DIGIT, 6) == i - colon - 1))
-      break;
-    end = c == '@' ? i : end;
-    colon = c == ':' && !colon ? i : colon;
-  }
-  *ret_end = end ? end : user;
-  *ret_colon = colon && colon < *ret_end ? colon : *ret_end;
-}
-
-static size_t find_url(struct redact_scan *s, size_t at) {
-  struct str text = s->text;
-  size_t scheme = at, user = at + 3, colon, end;
-  while (scheme > 0 && at - scheme < 32 && redact_in(text.p[scheme - 1], IN_ALNUM | IN_DOT | IN_DASH | IN_PLUS_SLASH))
-    scheme--;
-  read_userinfo(text, at, &colon, &end);
-  const char *pattern = is_database(str_slice(text, scheme, at)) ? "db_url_password" : "url_password";
-  struct str name = str_slice(text, user, colon);
-  if (name.n >= 20 && redact_strength(name) == STRENGTH_RANDOM)
-    redact_add(s, user, colon, pattern, FOUND_CONTEXT);
-  if (colon < end && is_url_password(name, str_slice(text, colon + 1, end)))
-    redact_add(s, colon + 1, end, pattern, FOUND_CONTEXT);
-  return end;
-}
-
-/* At least 32 hex digits directly after "key", "token", "secret" or "password". */
-static size_t find_hex(struct redact_scan *s, size_t at) {
-  struct str text = s->text;
-  size_t digits = at + (redact_at(text, at, "0x") ? 2 : 0), n = redact_run(text, digits, IN_HEX, SIZE_MAX);
-  size_t end = digits + n, before = at;
-  if (n < 32 || redact_has_word_after(text, end) || !redact_is_varied(str_slice(text, digits, end)))
-    return end > at ? end : at + 1;
-  if (n == 32 && redact_at(text, end, "-us") && redact_run(text, end + 3, IN_DIGIT, 3) > 0) {
-    end += 3 + redact_run(text, end + 3, IN_DIGIT, 3);
-    redact_add(s, at, end, "mailchimp_key", FOUND_VENDOR);
-    return end;
-  }
-  while (before > 0 && at - before < 4 &&
-         (is_blank(text.p[before - 1]) || redact_one_of(text.p[before - 1], ":=\"'`>(")))
-    before--;
-  if (before >= 3 && before < at && redact_at(text, before - 3, " is"))
-    before -= 3;
-  size_t start = 0;
-  unsigned flags = before < at ? redact_name_flags(text, before, &start) : 0;
-  bool in_path = start > 0 && text.p[start - 1] == '/'; /* /etc/pam.d/passwd and its checksum */
-  if (flags & (NAME_PASSWORD | NAME_SECRET | NAME_KEY) && !in_path)
-    redact_add(s, at, end, "hex_secret", FOUND_CONTEXT);
-  return end;
-}
-
 static size_t find_colon(struct redact_scan *s, size_t at, size_t width) {
   struct str text = s->text;
   if (redact_at(text, at, "://"))
-    return find_url(s, at);
+    return redact_find_url(s, at);
+  size_t pgpass = width == 1 ? redact_find_pgpass(s, at) : at;
+  if (pgpass > at)
+    return pgpass;
   if (redact_at(text, at, "::") || redact_at(text, at, ":=") || (at > 0 && text.p[at - 1] == ':'))
     return at + 1;
   return find_linked(s, at, (struct link){.name_end = name_end_before(text, at), .value = at + width});
 }
 
-/* Findings that start at the beginning of a word. */
-static size_t find_word(struct redact_scan *s, size_t at) {
+/* Findings that start at the beginning of a word; `run` is the end of its letters and digits. */
+static size_t find_word(struct redact_scan *s, size_t at, size_t run) {
+  enum { PASSWORD = 1, PHRASE = 2, IS = 4 };
+  static const uint8_t starts[256] = {
+      ['p'] = PASSWORD | PHRASE,
+      ['P'] = PHRASE,
+      ['s'] = PHRASE,
+      ['S'] = PHRASE,
+      ['m'] = PHRASE,
+      ['M'] = PHRASE,
+      ['r'] = PHRASE,
+      ['R'] = PHRASE,
+      ['b'] = PHRASE,
+      ['B'] = PHRASE,
+      ['w'] = PHRASE,
+      ['W'] = PHRASE,
+      ['t'] = PHRASE,
+      ['T'] = PHRASE,
+      ['L'] = PHRASE,
+      ['i'] = IS,
+      ['e'] = IS,
+      ['j'] = IS,
+      ['l'] = IS | PHRASE,
+  };
   char c = s->text.p[at];
-  if (c == 'i')
-    return find_is(s, at);
+  uint8_t may = starts[(unsigned char)c];
+  size_t found = may & PASSWORD ? redact_find_netrc(s, at) : at;
+  if (may & PHRASE && found == at)
+    found = redact_find_phrase(s, at);
+  if (found > at)
+    return found;
+  if (may & IS)
+    found = find_is(s, at);
+  if (found > at + 1)
+    return found;
   if ((c | 32) == 'b') {
-    size_t end = find_bearer(s, at);
+    size_t end = redact_find_bearer(s, at);
     if (end > at + 1)
       return end;
   }
-  return redact_in(c, IN_HEX) ? find_hex(s, at) : at;
+  enum { HEX_LEAST = 32 };
+  return redact_in(c, IN_HEX) && run - at >= HEX_LEAST ? redact_find_hex(s, at) : at;
 }
 
 /* Searches at the start of a run of letters and digits, and after the escape that it starts with. */
 static size_t find_in_run(struct redact_scan *s, size_t at) {
-  size_t run = at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX), start = at + redact_escape_tail(s->text, at);
-  size_t end = start > at && start < s->text.n ? find_word(s, start) : at;
+  size_t run = at, start = at + redact_escape_tail(s->text, at);
+  unsigned kinds = 0;
+  for (; run < s->text.n && redact_in(s->text.p[run], IN_ALNUM); run++)
+    kinds |= redact_alphabet[(unsigned char)s->text.p[run]];
+  bool goes_on = run < s->text.n && redact_in(s->text.p[run], IN_SPECIAL | IN_UNDERSCORE);
+  if ((kinds & IN_DIGIT && kinds & (IN_LOWER | IN_UPPER)) || goes_on) {
+    size_t adjacent = find_adjacent(s, at);
+    if (adjacent > at)
+      return adjacent;
+  }
+  size_t end = start > at && start < s->text.n ? find_word(s, start, run) : at;
   if (end <= run && !redact_has_word_before(s->text, at))
-    end = find_word(s, at);
+    end = find_word(s, at, run);
   return end > run ? end : run;
 }
 
@@ -368,6 +389,8 @@ static size_t find_punctuation(struct redact_scan *s, size_t at) {
     return find_colon(s, at, 1);
   case '\xef':
     return redact_at(s->text, at, wide_colon) ? find_colon(s, at, sizeof(wide_colon) - 1) : at;
+  case '/':
+    return redact_find_pair(s, at);
   case '>':
     return find_element(s, at);
   case '(':
@@ -377,7 +400,7 @@ static size_t find_punctuation(struct redact_scan *s, size_t at) {
   case ';':
     return redact_skip_data(s->text, at);
   default:
-    return at;
+    return (unsigned char)s->text.p[at] >= 0xc0 ? find_foreign_is(s, at) : at;
   }
 }
 

@@ -306,23 +306,10 @@ static void search_run(struct search *q, struct layer *l, size_t from, size_t to
   release(q, reserved);
 }
 
-/* Start of the next run of at least BASE64_LEAST bytes. Checks backwards from its last byte, which skips most prose. */
-static size_t next_run(struct str text, size_t at) {
-  while (at + BASE64_LEAST <= text.n) {
-    size_t k = BASE64_LEAST;
-    while (k > 0 && redact_in(text.p[at + k - 1], IN_B64 | IN_B64URL))
-      k--;
-    if (k == 0)
-      return at;
-    at += k;
-  }
-  return text.n;
-}
-
 static void search_runs(struct search *q, struct layer *l) {
   struct str text = l->text;
   size_t reserved = reserve(q, q->left / 2);
-  for (size_t at = next_run(text, 0); at < text.n;) {
+  for (size_t at = redact_next_run(text, 0, BASE64_LEAST); at < text.n;) {
     size_t end = at + redact_run(text, at, IN_B64 | IN_B64URL, text.n);
     for (size_t i = at; end - at >= HEX_LEAST && i < end;) {
       size_t digits = redact_run(text, i, IN_HEX, end - i);
@@ -331,7 +318,7 @@ static void search_runs(struct search *q, struct layer *l) {
       i += digits + 1;
     }
     search_run(q, l, at, end, false);
-    at = next_run(text, end);
+    at = redact_next_run(text, end, BASE64_LEAST);
   }
   release(q, reserved);
 }

@@ -31,6 +31,56 @@ static const struct secret_word {
     {STR_INIT("密码"), NAME_PASSWORD},
     {STR_INIT("パスワード"), NAME_PASSWORD},
     {STR_INIT("비밀번호"), NAME_PASSWORD},
+    {STR_INIT("wachtwoord"), NAME_PASSWORD},
+    {STR_INIT("hasło"), NAME_PASSWORD},
+    {STR_INIT("haslo"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("parola"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("parolă"), NAME_PASSWORD},
+    {STR_INIT("lozinka"), NAME_PASSWORD},
+    {STR_INIT("şifre"), NAME_PASSWORD},
+    {STR_INIT("şifresi"), NAME_PASSWORD},
+    {STR_INIT("parolası"), NAME_PASSWORD},
+    {STR_INIT("sifre"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("paroladordine"), NAME_PASSWORD},
+    {STR_INIT("palavrapasse"), NAME_PASSWORD},
+    {STR_INIT("contrasena"), NAME_PASSWORD},
+    {STR_INIT("contrasenya"), NAME_PASSWORD},
+    {STR_INIT("clave"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("mdp"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("lösenord"), NAME_PASSWORD},
+    {STR_INIT("adgangskode"), NAME_PASSWORD},
+    {STR_INIT("passord"), NAME_PASSWORD},
+    {STR_INIT("salasana"), NAME_PASSWORD},
+    {STR_INIT("jelszó"), NAME_PASSWORD},
+    {STR_INIT("heslo"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("κωδικός"), NAME_PASSWORD},
+    {STR_INIT("συνθηματικό"), NAME_PASSWORD},
+    {STR_INIT("סיסמה"), NAME_PASSWORD},
+    {STR_INIT("mậtkhẩu"), NAME_PASSWORD},
+    {STR_INIT("รหัสผ่าน"), NAME_PASSWORD},
+    {STR_INIT("katasandi"), NAME_PASSWORD},
+    {STR_INIT("کلمهعبور"), NAME_PASSWORD},
+    {STR_INIT("كلمةالمرور"), NAME_PASSWORD},
+    {STR_INIT("كلمةالسر"), NAME_PASSWORD},
+    {STR_INIT("पासवर्ड"), NAME_PASSWORD},
+    {STR_INIT("कूटशब्द"), NAME_PASSWORD},
+    {STR_INIT("पासवर्डहै"), NAME_PASSWORD},
+    {STR_INIT("密碼"), NAME_PASSWORD},
+    {STR_INIT("口令"), NAME_PASSWORD},
+    {STR_INIT("暗号"), NAME_PASSWORD},
+    {STR_INIT("暗証番号"), NAME_PASSWORD},
+    {STR_INIT("암호"), NAME_PASSWORD},
+    {STR_INIT("패스워드"), NAME_PASSWORD},
+    {STR_INIT("пароля"), NAME_PASSWORD},
+    {STR_INIT("паролем"), NAME_PASSWORD},
+    {STR_INIT("лозинка"), NAME_PASSWORD},
+    {STR_INIT("parool"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("slaptažodis"), NAME_PASSWORD},
+    {STR_INIT("zaporka"), NAME_PASSWORD},
+    {STR_INIT("geslo"), NAME_PASSWORD | WHOLE},
+    {STR_INIT("Hasło"), NAME_PASSWORD},
+    {STR_INIT("Şifre"), NAME_PASSWORD},
+    {STR_INIT("Lösenord"), NAME_PASSWORD},
     {STR_INIT("secret"), NAME_SECRET},
     {STR_INIT("token"), NAME_SECRET},
     {STR_INIT("apikey"), NAME_SECRET},
@@ -93,7 +143,8 @@ static void read_name(struct str text, size_t end, struct name *ret) {
   for (size_t i = end; i > 0 && end - i < NAME_BYTES; i--) {
     char c = text.p[i - 1];
     blanks += c == ' ';
-    if (blanks > 2 || !(is_name_byte(c) || redact_in(c, IN_UNDERSCORE | IN_DASH | IN_DOT) || c == ' '))
+    bool elision = c == '\'' && i > 1 && i < end && is_name_byte(text.p[i - 2]) && is_name_byte(text.p[i]);
+    if (blanks > 2 || !(is_name_byte(c) || redact_in(c, IN_UNDERSCORE | IN_DASH | IN_DOT) || c == ' ' || elision))
       return;
     if (!is_name_byte(c))
       continue;
@@ -158,7 +209,7 @@ static const struct secret_word *longest_word(struct str text, const struct name
 
 unsigned redact_name_flags(struct str text, size_t end, size_t *ret_start) {
   /* Last letters of all secret words: rejects most names quickly. */
-  static const char lasts[] = "dewtanyksl";
+  static const char lasts[] = "dewtanykslop";
   if (end == 0)
     return 0;
   char last = ascii_lower(text.p[end - 1]);

@@ -101,6 +101,13 @@ static const struct vendor vendors[] = {
     {"google_api_key", 0, ONE("AIza", IN_B64URL, 35, 0)},
     {"google_oauth_secret", 0, ONE("GOCSPX-", IN_B64URL, 24, 0)},
     {"google_oauth_token", 0, ONE("ya29.", IN_B64URL | IN_DOT, 20, 0)},
+    {"google_refresh_token", RANDOM, ONE("1//0", IN_B64URL, 40, 0)},
+    {"paypal_token", NAMES_FIRST, {{"access_token$production$", IN_ALNUM, 16, 16}, {"$", IN_HEX, 32, 32}}},
+    {"paypal_token", NAMES_FIRST, {{"access_token$sandbox$", IN_ALNUM, 16, 16}, {"$", IN_HEX, 32, 32}}},
+    {"twitter_token", 0, {{"AAAAAAAAAAAAAAAAAAAA", IN_B64, 20, 100}, {"%", IN_B64 | IN_PERCENT, 30, 0}}},
+    {"nuget_key", RANDOM | ISOLATED, ONE("oy2", IN_LOWER | IN_DIGIT, 43, 43)},
+    {"vercel_token", 0, ONE("vercel_blob_rw_", IN_WORD, 30, 0)},
+    {"typeform_token", 0, ONE("tfp_", IN_B64URL, 40, 0)},
     {"stripe_key", 0, ONE("sk_live_", IN_ALNUM, 16, 0)},
     {"stripe_key", 0, ONE("sk_test_", IN_ALNUM, 16, 0)},
     {"stripe_key", 0, ONE("rk_live_", IN_ALNUM, 16, 0)},
@@ -342,9 +349,32 @@ void redact_index_vendors(struct vendor_index *ret) {
   }
 }
 
+bool redact_ends_backwards(const struct vendor_index *index, struct str run) {
+  enum { PREFIX_MOST = 32 };
+  char start[PREFIX_MOST];
+  size_t n = run.n < PREFIX_MOST ? run.n : PREFIX_MOST;
+  for (size_t i = 0; i < n; i++)
+    start[i] = run.p[run.n - 1 - i];
+  for (size_t k = n < 2 ? 0 : index->head[prefix_hash(start)]; k; k = index->next[k - 1])
+    if (redact_at((struct str){start, n}, 0, vendors[k - 1].parts[0].literal))
+      return true;
+  return false;
+}
+
+/* Shorter prefixes occur in ordinary words. */
+enum { PREFIX_SURE = 4 };
+
 static size_t match_any(struct redact_scan *s, const struct vendor_index *index, size_t at) {
   size_t start = at, end = at;
   for (size_t k = index->head[prefix_hash(s->text.p + at)]; k && end == at; k = index->next[k - 1]) {
+    const char *prefix = vendors[k - 1].parts[0].literal;
+    size_t same = 0;
+    while (prefix[same] && at + same < s->text.n && s->text.p[at + same] == prefix[same])
+      same++;
+    s->has_start |= same >= PREFIX_SURE &&
+                    (!prefix[same] || (at + same < s->text.n && redact_one_of(s->text.p[at + same], " \n-")));
+    if (prefix[same])
+      continue;
     end = match_vendor(s->text, at, &vendors[k - 1], &start);
     if (end != at)
       redact_add(s, start, end, vendors[k - 1].pattern, FOUND_VENDOR);
@@ -370,7 +400,12 @@ static size_t match_word(struct redact_scan *s, const struct vendor_index *index
     end = match_any(s, index, start);
   if (end == start && !redact_has_word_before(s->text, at))
     end = match_any(s, index, start = at);
-  return end > start ? end : at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX);
+  if (end > start)
+    return end;
+  size_t run = redact_run(s->text, at, IN_ALNUM, SIZE_MAX);
+  if (redact_is_wif(str_slice(s->text, at, at + run)))
+    redact_add(s, at, at + run, "bitcoin_private_key", FOUND_VENDOR);
+  return at + run;
 }
 
 void redact_find_vendors(struct redact_scan *s, const struct vendor_index *index) {

@@ -51,6 +51,19 @@ const uint16_t redact_alphabet[256] = {
     ['~'] = IN_SPECIAL,
 };
 
+/* Checks backwards from the last byte of a run, which skips most prose. */
+size_t redact_next_run(struct str text, size_t at, size_t least) {
+  while (at + least <= text.n) {
+    size_t k = least;
+    while (k > 0 && redact_in(text.p[at + k - 1], IN_B64 | IN_B64URL))
+      k--;
+    if (k == 0)
+      return at;
+    at += k;
+  }
+  return text.n;
+}
+
 bool redact_at(struct str text, size_t at, const char *literal) {
   for (; *literal; literal++, at++)
     if (at >= text.n || text.p[at] != *literal)
@@ -130,6 +143,21 @@ static size_t sum_of_squares(struct str value) {
   for (size_t i = 0; i < value.n; i++)
     sum += 2u * count[(unsigned char)value.p[i]]++ + 1u;
   return sum;
+}
+
+bool redact_has_digit(struct str value) {
+  for (size_t i = 0; i < value.n; i++)
+    if (redact_in(value.p[i], IN_DIGIT))
+      return true;
+  return false;
+}
+
+bool redact_is_mixed(struct str value) {
+  unsigned kinds = 0;
+  for (size_t i = 0; i < value.n; i++)
+    kinds |= redact_alphabet[(unsigned char)value.p[i]];
+  enum { ALL = IN_LOWER | IN_UPPER | IN_DIGIT };
+  return value.n >= 10 && (kinds & ALL) == ALL && !memchr(value.p, ' ', value.n);
 }
 
 bool redact_is_varied(struct str value) {
@@ -229,8 +257,7 @@ static struct run_shape run_shape(struct str run) {
   return s;
 }
 
-/* True if a run of letters and digits does not look like a word, a name or a number. */
-static bool is_odd_run(struct str run) {
+bool redact_is_odd(struct str run) {
   struct run_shape s = run_shape(run);
   if (s.letters == 0 || (s.n <= 4 && s.turns <= 2))
     return false;
@@ -260,7 +287,7 @@ static struct shape shape_of(struct str value) {
       s.upper += redact_in(value.p[k], IN_UPPER);
       s.digit += redact_in(value.p[k], IN_DIGIT);
     }
-    if (n && is_odd_run(str_slice(value, i, i + n)))
+    if (n && redact_is_odd(str_slice(value, i, i + n)))
       s.odd += n;
     s.longest = n > s.longest ? n : s.longest;
     i += n;

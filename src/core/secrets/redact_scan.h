@@ -20,6 +20,8 @@ struct redact_scan {
   struct arena *a;
   struct str text;
   LIST(struct found) out;
+  bool has_start;          /* a prefix of a credential, or the name of a secret: the rest may be split */
+  size_t no_phrase_before; /* words up to here are not a recovery phrase */
 };
 
 static inline void redact_add(struct redact_scan *s, size_t start, size_t end, const char *pattern,
@@ -34,6 +36,8 @@ struct vendor_index {
   uint8_t head[VENDOR_HEADS], next[VENDORS_MAX];
 };
 void redact_index_vendors(struct vendor_index *ret);
+/* True if a run ends with the prefix of a format, written backwards. */
+bool redact_ends_backwards(const struct vendor_index *index, struct str run);
 
 /* Hash table of the vault values by the first bytes of each of their forms. */
 struct needle;
@@ -57,11 +61,53 @@ struct redactor {
   struct known_index known;
 };
 
+/* The text as it reads after removing or decoding parts of it. */
+struct view {
+  struct str text;
+  struct view_parts {
+    struct view_part {
+      size_t at, outer; /* positions in the view and in the original text */
+      size_t used;      /* bytes of the original text that were decoded; 0 if copied up to the next part */
+    } *v;
+    size_t n, cap;
+  } parts;
+};
+enum view_kind {
+  VIEW_SHOWN,     /* as presentation shows it: without invisible characters; also full-width letters as ASCII */
+  VIEW_UNESCAPED, /* %41, \u0041, \x41, &#65; */
+  VIEW_JOINED,    /* string literals: "ab" + "cd" */
+  VIEW_CLOSED,    /* generated values that are split by blanks, dashes or line breaks */
+};
+enum { SIGN_DASH = 16 };
+/* Bit 1 << KIND for each view that may differ from the text; SIGN_DASH if the text contains a dash. */
+unsigned redact_signs(struct str text);
+/* False if the view does not differ from the text. Takes linear time. */
+bool redact_view(struct arena *a, struct str text, enum view_kind kind, struct view *ret);
+/* Maps a finding in the view to the original text. */
+struct found redact_outward(const struct view *v, struct found f);
+
 /* The finders. Each appends its findings in any order. */
 void redact_find_known(struct redact_scan *s, const struct known_index *index);
 void redact_find_blocks(struct redact_scan *s);
 void redact_find_vendors(struct redact_scan *s, const struct vendor_index *index);
 void redact_find_contexts(struct redact_scan *s);
+/* Secrets in base64, in hex and backwards. */
+void redact_find_encoded(struct redact_scan *s, const struct vendor_index *index);
+/* A private key whose text is written backwards. */
+void redact_find_reversed_block(struct redact_scan *s);
+
+/* Finders for redact_find_contexts(). They return where to continue: the end of the secret, or near `at`. */
+size_t redact_find_header(struct redact_scan *s, size_t at); /* after "Authorization:" */
+size_t redact_find_bearer(struct redact_scan *s, size_t at); /* at a word */
+size_t redact_find_url(struct redact_scan *s, size_t at);    /* at the "://" */
+size_t redact_find_hex(struct redact_scan *s, size_t at);    /* at a word */
+size_t redact_find_netrc(struct redact_scan *s, size_t at);  /* at the word "password" */
+size_t redact_find_pgpass(struct redact_scan *s, size_t at); /* at the first ':' */
+size_t redact_find_option(struct redact_scan *s, size_t at); /* at the '-' */
+size_t redact_find_pair(struct redact_scan *s, size_t at);   /* at the '/' */
+size_t redact_find_phrase(struct redact_scan *s, size_t at); /* at a word */
+/* True for a private key of Bitcoin (WIF), by its checksum. */
+bool redact_is_wif(struct str run);
 
 /* Alphabets as bits; a byte may be in several. */
 enum {
@@ -88,6 +134,7 @@ enum {
 };
 extern const uint16_t redact_alphabet[256];
 static inline bool redact_in(char c, unsigned alphabet) { return (redact_alphabet[(unsigned char)c] & alphabet) != 0; }
+static inline bool redact_is_blank(char c) { return c == ' ' || c == '\t'; }
 static inline bool redact_one_of(char c, const char *set) { return c != 0 && strchr(set, c) != NULL; }
 /* Length of the run of `alphabet` at `from`, counted up to `limit`. */
 static inline size_t redact_run(struct str text, size_t from, unsigned alphabet, size_t limit) {
@@ -97,6 +144,8 @@ static inline size_t redact_run(struct str text, size_t from, unsigned alphabet,
     i++;
   return i - from;
 }
+/* Start of the next run of base64 of at least `least` bytes at or after `at`; text.n if there is none. */
+size_t redact_next_run(struct str text, size_t at, size_t least);
 /* True if `literal` is at `at`. The second form ignores ASCII case; its literal is in lower case. */
 bool redact_at(struct str text, size_t at, const char *literal);
 bool redact_at_nocase(struct str text, size_t at, const char *lower);
@@ -127,6 +176,11 @@ enum strength {
   STRENGTH_RANDOM, /* a generated key */
 };
 enum strength redact_strength(struct str value);
+/* True if a run of letters and digits does not look like a word, a name or a number. */
+bool redact_is_odd(struct str run);
+bool redact_has_digit(struct str value);
+/* Summer2024Berlin: at least 10 bytes, of lower and upper case and digits, without blanks. */
+bool redact_is_mixed(struct str value);
 /* True if the value has more than a few different bytes. */
 bool redact_is_varied(struct str value);
 /* ${X}, <token>, xxxx, changeme, example. */

@@ -68,6 +68,14 @@ static size_t plain_run(struct str s, size_t from) {
   return i - from;
 }
 
+size_t present_hidden(struct str s, size_t pos) {
+  if (s.p[pos] == 0x1B)
+    return skip_escape(s, pos) - pos;
+  size_t end = pos;
+  uint32_t c = utf8_next(s, &end);
+  return is_invisible(c) && c != 0x2028 && c != 0x2029 ? end - pos : 0;
+}
+
 struct str present_visible(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   uint32_t before = 0;
@@ -79,15 +87,14 @@ struct str present_visible(struct arena *a, struct str s) {
       before = (unsigned char)s.p[i - 1];
       continue;
     }
-    if (s.p[i] == 0x1B) {
-      i = skip_escape(s, i);
+    size_t hidden = present_hidden(s, i), at = i;
+    uint32_t c = utf8_next(s, &i);
+    if (hidden && !(is_joiner(c) && is_joining(before, s, i))) {
+      i = at + hidden;
       continue;
     }
-    uint32_t c = utf8_next(s, &i);
     if (c == 0x2028 || c == 0x2029)
       c = '\n';
-    if (is_joiner(c) ? !is_joining(before, s, i) : is_invisible(c))
-      continue;
     char out[4];
     buf_add(&b, (struct str){out, utf8_put(c, out)});
     before = is_joiner(c) ? 0 : c;

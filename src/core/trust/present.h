@@ -15,5 +15,8 @@
 struct str present_neutral(struct arena *a, struct str s);
 /* Removes terminal escapes and control, zero-width, bidirectional and tag characters. */
 struct str present_visible(struct arena *a, struct str s);
+/* Number of bytes at pos that present_visible() removes, 0 if it shows the character. Joiners count as removed,
+ * although it keeps them between letters of some scripts. */
+size_t present_hidden(struct str s, size_t pos);
 /* present_neutral() on one line, for headings: white space becomes single blanks, backticks become quotes. */
 struct str present_line(struct arena *a, struct str s);

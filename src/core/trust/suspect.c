@@ -6,93 +6,26 @@
 #include "base/utf8.h"
 #include "core/trust/present.h"
 #include "core/trust/suspect_decode.h"
-#include "core/trust/suspect_words.h"
+#include "core/trust/suspect_lexicon.h"
+#include "core/trust/suspect_wording.h"
 
-enum {
-  SLOTS = 4096,          /* size of the lexicon: a power of two, several times the number of words */
-  STEM_LEAST = 3,        /* bytes of a stem */
-  WORD_MOST = 64,        /* bytes; longer words are not in the lexicon */
-  SPELLED_LEAST = 4,     /* single letters in a row that are read as one word */
-  DECODED_MOST = 1 << 16 /* bytes that are decoded: each decoder costs another pass */
-};
-
-/* ---- lexicon: words and stems by hash ---- */
-
-struct slot {
-  uint64_t hash, classes; /* classes is 0 in a free slot */
-};
-
-static const uint64_t stem_salt = UINT64_C(0x9e3779b97f4a7c15);
-
-static struct slot *slot_of(struct slot *slots, uint64_t hash) {
-  size_t i = (size_t)(hash ^ hash >> 32) & (SLOTS - 1);
-  while (slots[i].classes && slots[i].hash != hash)
-    i = (i + 1) & (SLOTS - 1);
-  return &slots[i];
-}
-
-static struct slot *suspect_lexicon(struct arena *a) {
-  struct slot *slots = arena_array(a, struct slot, SLOTS);
-  for (size_t i = 0; i < suspect_word_count; i++) {
-    struct str rest = str_from(suspect_words[i].words), word;
-    while (str_next(&rest, ' ', &word)) {
-      bool stem = str_ends(word, STR("*"));
-      uint64_t hash = str_hash(STR_HASH, str_slice(word, 0, word.n - stem)) ^ (stem ? stem_salt : 0);
-      struct slot *slot = slot_of(slots, hash);
-      slot->hash = hash;
-      slot->classes |= suspect_words[i].class;
-    }
-  }
-  return slots;
-}
-
-static uint64_t classes_of(struct slot *slots, struct str word) {
-  uint64_t hash = STR_HASH, classes = 0;
-  if (word.n > WORD_MOST)
-    return 0;
-  for (size_t i = 0; i < word.n; i++) {
-    hash = str_hash(hash, str_slice(word, i, i + 1));
-    if (i + 1 >= STEM_LEAST)
-      classes |= slot_of(slots, hash ^ stem_salt)->classes;
-  }
-  return classes | slot_of(slots, hash)->classes;
-}
-
-/* ---- look-alike letters ---- */
-
-/* Latin letter that the character looks like; otherwise the character itself. */
-static uint32_t latin_of(uint32_t c) {
-  static const struct {
-    uint32_t c;
-    char as;
-  } like[] = {{'0', 'o'},   {'1', 'i'},   {'3', 'e'},   {'4', 'a'},   {'5', 's'},   {'7', 't'},   {'@', 'a'},
-              {'$', 's'},   {'!', 'i'},   {'|', 'l'},   {0x131, 'i'}, {0x251, 'a'}, {0x261, 'g'}, {0x3b1, 'a'},
-              {0x3b5, 'e'}, {0x3b9, 'i'}, {0x3ba, 'k'}, {0x3bd, 'v'}, {0x3bf, 'o'}, {0x3c1, 'p'}, {0x3c4, 't'},
-              {0x3c5, 'u'}, {0x3c7, 'x'}, {0x430, 'a'}, {0x435, 'e'}, {0x43a, 'k'}, {0x43c, 'm'}, {0x43e, 'o'},
-              {0x440, 'p'}, {0x441, 'c'}, {0x442, 't'}, {0x443, 'y'}, {0x445, 'x'}, {0x455, 's'}, {0x456, 'i'},
-              {0x458, 'j'}, {0x501, 'd'}, {0x51b, 'q'}, {0x51d, 'w'}, {0x570, 'h'}, {0x578, 'n'}, {0x585, 'o'},
-              {0x4bb, 'h'}};
-  for (size_t i = 0; i < ARRAY_LEN(like); i++)
-    if (like[i].c == c)
-      return (unsigned char)like[i].as;
-  return c;
-}
-
-static struct str to_latin(struct str word, char out[WORD_MOST]) {
-  size_t n = 0;
-  for (size_t i = 0; i < word.n && n + 4 <= WORD_MOST;)
-    n += utf8_put(latin_of(utf8_next(word, &i)), out + n);
-  return (struct str){out, n};
-}
+enum { IDEOGRAPHIC_STOP = 0x3002 };
+enum { DECODED_MOST = 1 << 16 }; /* bytes that are decoded: each decoder costs another pass */
 
 /* ---- word rules ---- */
 
+struct word {
+  struct lexeme means;
+  uint32_t sentence;
+};
+
 struct reading {
   struct arena *a;
-  struct slot *slots;
-  LIST(uint64_t) words; /* classes of each word */
-  struct buf spelled;   /* single letters in a row */
+  LIST(struct word) words;
+  uint32_t sentence;  /* number of the sentence that is read */
+  struct buf spelled; /* single letters in a row */
   int weights[FOUND_COUNT];
+  struct str folded; /* the text, visible and folded */
 };
 
 static void add_finding(struct reading *r, enum suspect_finding what, int weight) {
@@ -101,30 +34,10 @@ static void add_finding(struct reading *r, enum suspect_finding what, int weight
     r->weights[what] = weight;
 }
 
-static uint64_t word_classes(struct reading *r, struct str word) {
-  char latin[WORD_MOST];
-  uint64_t classes = classes_of(r->slots, word);
-  if (!classes && word.n <= WORD_MOST)
-    classes = classes_of(r->slots, to_latin(word, latin));
-  return classes;
-}
-
-static uint64_t add_word(struct reading *r, struct str word) {
-  uint64_t classes = word_classes(r, word);
-  list_push(r->a, &r->words, classes);
-  return classes;
-}
-
-/* Length of the longest word of the lexicon at the start of s, of more than SPELLED_LEAST bytes; 0 if there is none. */
-static size_t long_word(struct reading *r, struct str s) {
-  uint64_t hash = STR_HASH;
-  size_t longest = 0;
-  for (size_t n = 1; n <= s.n && n <= WORD_MOST / 2; n++) {
-    hash = str_hash(hash, str_slice(s, n - 1, n));
-    if (n > SPELLED_LEAST && (slot_of(r->slots, hash)->classes || slot_of(r->slots, hash ^ stem_salt)->classes))
-      longest = n;
-  }
-  return longest;
+static suspect_classes add_word(struct reading *r, struct str word) {
+  struct lexeme l = lexicon_find(word);
+  list_push(r->a, &r->words, (struct word){l, r->sentence});
+  return l.classes;
 }
 
 /* "i g n o r e a l l" is read as one word, or if that is unknown, as the long words in it. */
@@ -134,7 +47,7 @@ static void flush_spelled(struct reading *r) {
   if (all.n < SPELLED_LEAST || add_word(r, all))
     return;
   for (size_t i = 0; i < all.n;) {
-    size_t n = long_word(r, str_slice(all, i, all.n));
+    size_t n = lexicon_long_word(str_slice(all, i, all.n));
     if (n)
       add_word(r, str_slice(all, i, i + n));
     i += n ? n : 1;
@@ -184,21 +97,76 @@ static struct str without_apostrophes(struct arena *a, struct str word) {
 /* Handles apostrophes: "don't" is one word; "n'informe" and "l'utilisateur" are a short word and another one. */
 static void add_elided(struct reading *r, struct str word) {
   enum { ARTICLE = 4 };
-  uint64_t classes = word_classes(r, without_apostrophes(r->a, word));
+  struct lexeme l = lexicon_find(without_apostrophes(r->a, word));
   for (size_t i = 1; i <= ARTICLE && i < word.n; i++) {
     size_t n = apostrophe_at(word, i);
-    if (n)
-      classes |= word_classes(r, str_slice(word, i + n, word.n));
+    if (n) {
+      struct lexeme rest = lexicon_find(str_slice(word, i + n, word.n));
+      l.classes |= rest.classes;
+      l.topics |= rest.topics;
+    }
   }
-  list_push(r->a, &r->words, classes);
+  list_push(r->a, &r->words, (struct word){l, r->sentence});
+}
+
+/* 1 at the end of a sentence, 2 at an empty line, which separates what does not belong together. */
+static uint32_t sentence_ends(struct str s, size_t pos) {
+  char next = pos + 1 < s.n ? s.p[pos + 1] : '\n';
+  switch (s.p[pos]) {
+  case '.':
+  case '!':
+  case '?':
+    return ascii_space(next);
+  case '\n':
+    return next == '\n' || next == '#' || next == '-' || next == '*' ? 2 : 1;
+  default:
+    return 0;
+  }
+}
+
+/* Length of the rest of a URL. */
+static size_t address_length(struct str s, size_t pos) {
+  size_t end = pos;
+  while (end < s.n && !ascii_space(s.p[end]) && (unsigned char)s.p[end] < 0x80 && !strchr("\"'`<>|)", s.p[end]))
+    end++;
+  return end - pos;
+}
+
+/* Adds the word of the lexicon at pos of a script without spaces. Returns the bytes that were read. */
+static size_t skip_or_add_unspaced(struct reading *r, struct str s, size_t pos) {
+  size_t from = pos, n;
+  r->sentence += sentence_ends(s, pos);
+  uint32_t c = utf8_next(s, &pos);
+  if (c == IDEOGRAPHIC_STOP)
+    r->sentence++;
+  if (c < 0x80 || !utf8_is_unspaced(c) || !(n = lexicon_long_word(str_slice(s, from, s.n))))
+    return pos - from;
+  add_word(r, str_slice(s, from, from + n));
+  return n;
+}
+
+/* Corrects the meaning of the last word, pos..end, by the characters around it. */
+static void add_signs(struct reading *r, struct str s, size_t pos, size_t end, bool in_address) {
+  struct lexeme *l = &r->words.v[r->words.n - 1].means;
+  suspect_classes signs = suspect_signs(s, pos, end);
+  l->classes |= signs;
+  l->topics |= lexicon_topics(signs);
+  if (end < s.n && s.p[end] == '-') { /* user-facing, user-agent */
+    l->classes &= ~CLASS(USER);
+    l->topics &= ~TOPIC(USER);
+  }
+  if (in_address) { /* the words of an address say nothing */
+    l->classes &= CLASS(DEST) | CLASS(RAW);
+    l->topics &= TOPIC(DEST) | TOPIC(RAW);
+  }
 }
 
 static void read_words(struct reading *r, struct str s) {
-  size_t last_end = 0; /* end of the last word */
+  size_t last_end = 0, address_end = 0; /* of the last word and the last URL */
   for (size_t pos = 0; pos < s.n;) {
     size_t end = word_end(s, pos);
     if (end == pos) {
-      (void)utf8_next(s, &pos);
+      pos += skip_or_add_unspaced(r, s, pos);
       continue;
     }
     struct str word = str_slice(s, pos, end);
@@ -207,28 +175,115 @@ static void read_words(struct reading *r, struct str s) {
     bool single = first == word.n;
     if (r->spelled.n && (!single || pos - last_end > 1))
       flush_spelled(r);
-    if (single)
+    if (single) {
       buf_add(&r->spelled, word);
-    else
+    } else {
       add_elided(r, word);
+      add_signs(r, s, pos, end, pos < address_end);
+      if (pos >= address_end && str_starts(str_slice(s, end, s.n), STR("://")))
+        address_end = end + 3 + address_length(s, end + 3);
+    }
     last_end = pos = end;
   }
   flush_spelled(r);
 }
 
+/* Classes of the words from..to, of the sentence of the lead and those next to it. */
+static suspect_classes classes_between(const struct reading *r, size_t lead, size_t from, size_t to) {
+  suspect_classes all = 0;
+  uint32_t sentence = r->words.v[lead].sentence;
+  for (size_t w = from; w <= to && w < r->words.n; w++)
+    if (r->words.v[w].sentence + 1 >= sentence && r->words.v[w].sentence <= sentence + 1)
+      all |= r->words.v[w].means.classes;
+  return all;
+}
+
+/* "never send": negations count before the lead, other classes on both sides. */
+static bool is_excluded(const struct reading *r, size_t lead, suspect_classes unless) {
+  enum { CLOSE = 3 };
+  if (!unless)
+    return false;
+  suspect_classes after = classes_between(r, lead, lead, lead + CLOSE) & ~(CLASS(NOT) | CLASS(NOBODY));
+  suspect_classes before = lead ? classes_between(r, lead, lead > CLOSE ? lead - CLOSE : 0, lead - 1) : 0;
+  return ((before | after) & unless) != 0;
+}
+
+static bool has_near(const struct reading *r, size_t lead, suspect_classes near) {
+  enum { BEFORE = 4, AFTER = 4 };
+  return !near || classes_between(r, lead, lead > BEFORE ? lead - BEFORE : 0, lead + AFTER) & near;
+}
+
 static void apply_rules(struct reading *r) {
   for (size_t i = 0; i < r->words.n; i++)
-    for (size_t k = 0; r->words.v[i] && k < suspect_rule_count; k++) {
+    for (size_t k = 0; r->words.v[i].means.classes && k < suspect_rule_count; k++) {
       const struct suspect_rule *rule = &suspect_rules[k];
-      if (!(r->words.v[i] & rule->lead) || r->weights[rule->found] >= rule->weight)
+      if (!(r->words.v[i].means.classes & rule->lead) || r->weights[rule->found] >= rule->weight)
         continue;
-      size_t from = i > rule->before ? i - rule->before : 0, to = i + rule->after + 1;
-      uint64_t around = 0;
-      for (size_t w = from; w < to && w < r->words.n; w++)
-        around |= r->words.v[w];
-      if ((around & rule->needs) == rule->needs)
+      suspect_classes around = classes_between(r, i, i > rule->before ? i - rule->before : 0, i + rule->after);
+      if ((around & rule->needs) != rule->needs)
+        continue;
+      if (!is_excluded(r, i, rule->unless) && has_near(r, i, rule->near))
         add_finding(r, rule->found, rule->weight);
     }
+}
+
+/* ---- clauses ---- */
+
+/* Topics of the words of a clause, and of those next to a negation. */
+struct clause {
+  uint64_t all, plain, negated, lacked;
+};
+
+/* Words before and after `at`, of its sentence. */
+static uint64_t topics_beside(const struct reading *r, size_t at, size_t before, size_t after) {
+  uint64_t all = 0;
+  uint32_t sentence = r->words.v[at].sentence;
+  for (size_t w = at > before ? at - before : 0; w <= at + after && w < r->words.n; w++)
+    if (w != at && r->words.v[w].sentence == sentence)
+      all |= r->words.v[w].means.topics;
+  return all;
+}
+
+/* A negation after an act may belong to the act (German, Japanese, Korean) or to the next one. */
+static void add_to_clause(const struct reading *r, size_t at, struct clause *c) {
+  enum { NOT_BEFORE = 3, NOT_AFTER = 2, WITHOUT_BEFORE = 5 };
+  const uint64_t negation = TOPIC(NOT) | TOPIC(NOBODY);
+  uint64_t topics = r->words.v[at].means.topics;
+  if (!topics)
+    return;
+  bool before = topics_beside(r, at, NOT_BEFORE, 0) & negation;
+  c->all |= topics;
+  if (before || topics_beside(r, at, 0, NOT_AFTER) & negation)
+    c->negated |= topics;
+  if (!before && !(topics_beside(r, at, 0, 1) & negation))
+    c->plain |= topics;
+  if (topics_beside(r, at, WITHOUT_BEFORE, 0) & TOPIC(WITHOUT) || (topics | topics_beside(r, at, 0, 1)) & TOPIC(LESS))
+    c->lacked |= topics;
+}
+
+static bool has_any(uint64_t topics, uint64_t any) { return !any || topics & any; }
+
+static bool clause_matches(const struct clause *c, const struct suspect_clause *rule) {
+  return has_any(c->plain, rule->does) && has_any(c->negated | c->lacked, rule->avoids) &&
+         has_any(c->lacked, rule->lacks) && has_any(c->all, rule->with) && has_any(c->all, rule->also) &&
+         has_any(c->all, rule->and) && !(c->all & rule->unless);
+}
+
+static void check_clause(struct reading *r, const struct clause *c) {
+  for (size_t k = 0; c->all && k < suspect_clause_count; k++)
+    if (r->weights[suspect_clauses[k].found] < suspect_clauses[k].weight && clause_matches(c, &suspect_clauses[k]))
+      add_finding(r, suspect_clauses[k].found, suspect_clauses[k].weight);
+}
+
+/* A clause is a sentence, or CLAUSE_MOST words of a longer one. */
+static void read_clauses(struct reading *r) {
+  enum { CLAUSE_MOST = 40 };
+  for (size_t i = 0, n = 0; i < r->words.n; i += n) {
+    struct clause c = {0};
+    for (n = 0; i + n < r->words.n && n < CLAUSE_MOST && r->words.v[i + n].sentence == r->words.v[i].sentence; n++)
+      add_to_clause(r, i + n, &c);
+    check_clause(r, &c);
+  }
 }
 
 /* ---- phrases ---- */
@@ -267,15 +322,17 @@ static bool has_one_of(struct str s, struct str words) {
   return false;
 }
 
-/* True if one of `words` is followed closely by one of `others`. */
-static bool has_words(struct str s, struct str words, struct str others) {
-  struct str word;
-  if (!others.p)
-    return has_one_of(s, words);
+static bool has_unspaced_phrase(struct arena *a, struct str s, const struct suspect_unspaced *p) {
+  struct str words = utf8_fold(a, str_from(p->text)), word;
+  struct str then = p->then ? utf8_fold(a, str_from(p->then)) : STR_NONE;
+  struct str also = p->also ? utf8_fold(a, str_from(p->also)) : STR_NONE;
+  struct str unless = p->unless ? utf8_fold(a, str_from(p->unless)) : STR_NONE;
   while (str_next(&words, '|', &word))
     for (size_t at = str_find(s, word, 0); at != SIZE_MAX; at = str_find(s, word, at + 1)) {
       size_t from = at + word.n, to = s.n - from < SUSPECT_NEAR ? s.n : from + SUSPECT_NEAR;
-      if (has_one_of(str_slice(s, from, to), others))
+      struct str after = str_slice(s, from, to), around = str_slice(s, at > SUSPECT_NEAR ? at - SUSPECT_NEAR : 0, to);
+      if ((!then.p || has_one_of(after, then)) && (!also.p || has_one_of(around, also)) &&
+          (!unless.p || !has_one_of(around, unless)))
         return true;
     }
   return false;
@@ -285,9 +342,8 @@ static void read_unspaced(struct reading *r, struct str s) {
   if (!has_unspaced(s))
     return;
   for (size_t i = 0; i < suspect_unspaced_count; i++) {
-    const struct suspect_phrase *p = &suspect_unspaced[i];
-    struct str then = p->then ? utf8_fold(r->a, str_from(p->then)) : STR_NONE;
-    if (r->weights[p->found] < p->weight && has_words(s, utf8_fold(r->a, str_from(p->text)), then))
+    const struct suspect_unspaced *p = &suspect_unspaced[i];
+    if (r->weights[p->found] < p->weight && has_unspaced_phrase(r->a, s, p))
       add_finding(r, p->found, p->weight);
   }
 }
@@ -359,6 +415,13 @@ static struct str decode_base64(struct arena *a, struct str code) {
 
 static void read_text(struct reading *r, struct str text);
 
+/* Not part of read_text(): most texts that read_decoded() reads are in no language. */
+static void read_wording(struct reading *r) {
+  int weight = wording_weight(r->a, r->folded);
+  if (weight)
+    add_finding(r, FOUND_WORDING, weight);
+}
+
 static void read_base64(struct reading *r, struct str s) {
   enum { LEAST = 24 };
   for (size_t i = 0; i < s.n;) {
@@ -367,8 +430,9 @@ static void read_base64(struct reading *r, struct str s) {
       end++;
     struct str text = end - i >= LEAST ? decode_base64(r->a, str_slice(s, i, end)) : STR_NONE;
     if (text.p) {
-      struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
+      struct reading inner = {.a = r->a, .spelled = BUF(r->a)};
       read_text(&inner, text);
+      read_wording(&inner);
       for (int k = 0; k < FOUND_COUNT; k++)
         if (inner.weights[k] >= 2) {
           add_finding(r, (enum suspect_finding)k, inner.weights[k]);
@@ -388,7 +452,7 @@ static void read_decoded(struct reading *r, struct str s) {
     if (!text.p)
       continue;
     assert(text.n <= s.n);
-    struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
+    struct reading inner = {.a = r->a, .spelled = BUF(r->a)};
     read_text(&inner, text);
     for (int k = 0; k < FOUND_COUNT; k++)
       if (k != FOUND_HIDDEN && inner.weights[k] >= d->least && inner.weights[k] > r->weights[k]) {
@@ -405,9 +469,10 @@ static void read_text(struct reading *r, struct str text) {
   read_hidden(r, text);
   buf_addc(&b, '\n'); /* phrases may require a line break before them */
   buf_add(&b, utf8_fold(r->a, present_visible(r->a, text)));
-  struct str s = buf_str(&b);
+  struct str s = r->folded = buf_str(&b);
   read_words(r, s);
   apply_rules(r);
+  read_clauses(r);
   read_phrases(r, s);
   read_unspaced(r, s);
   read_links(r, s);
@@ -417,17 +482,20 @@ static struct str verdict(struct arena *a, const struct reading *r) {
   struct buf b = BUF(a);
   int sum = 0;
   for (int i = 0; i < FOUND_COUNT; i++) {
+    if (!r->weights[i] || (i == FOUND_WORDING && sum >= SUSPECT_ENOUGH)) /* says less than the others */
+      continue;
     sum += r->weights[i];
-    if (r->weights[i])
-      buf_addf(&b, "%s%s", b.n ? " " : "", suspect_names[i]);
+    buf_addf(&b, "%s%s", b.n ? " " : "", suspect_names[i]);
   }
   return sum >= SUSPECT_ENOUGH ? buf_str(&b) : STR_NONE;
 }
 
 struct str suspect_text(struct arena *a, struct str text) {
+  lexicon_prepare();
   struct arena *work = arena_child(a);
-  struct reading r = {.a = work, .slots = suspect_lexicon(work), .spelled = BUF(work)};
+  struct reading r = {.a = work, .spelled = BUF(work)};
   read_text(&r, text);
+  read_wording(&r);
   read_base64(&r, text);
   read_decoded(&r, text);
   struct str names = verdict(a, &r);

@@ -3,59 +3,9 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "core/text/escape.h"
 
-/* Reads exactly `digits` hex digits at pos. */
-static bool read_hex(struct str s, size_t pos, size_t digits, uint32_t *ret) {
-  uint32_t n = 0;
-  if (s.n < pos + digits)
-    return false;
-  for (size_t i = 0; i < digits; i++) {
-    int d = ascii_hex(s.p[pos + i]);
-    if (d < 0)
-      return false;
-    n = n << 4 | (uint32_t)d;
-  }
-  *ret = n;
-  return true;
-}
-
-/* ---- escapes: %49, \u0049, \x49, &#73;, &#x49; ---- */
-
-/* Reads the HTML entity at pos. Returns its end; pos if there is none. */
-static size_t read_entity(struct str s, size_t pos, uint32_t *ret) {
-  enum { LONGEST = 8 };
-  size_t i = pos + 2;
-  bool hex = i < s.n && ascii_lower(s.p[i]) == 'x';
-  uint32_t n = 0;
-  if (!str_starts(str_slice(s, pos, s.n), STR("&#")))
-    return pos;
-  i += hex;
-  size_t from = i;
-  for (; i < s.n && i - from < LONGEST && s.p[i] != ';'; i++) {
-    int d = ascii_hex(s.p[i]);
-    if (d < 0 || (!hex && d > 9))
-      return pos;
-    n = n * (hex ? 16 : 10) + (uint32_t)d;
-  }
-  if (i == from || i >= s.n || s.p[i] != ';')
-    return pos;
-  *ret = n;
-  return i + 1;
-}
-
-/* Reads the escape at pos. Returns its end; pos if there is none. *ret_byte: the value is a byte of UTF-8, from %XX. */
-static size_t read_escape(struct str s, size_t pos, uint32_t *ret, bool *ret_byte) {
-  *ret_byte = s.p[pos] == '%';
-  if (*ret_byte && read_hex(s, pos + 1, 2, ret))
-    return pos + 3;
-  if (s.p[pos] == '\\' && pos + 1 < s.n) {
-    if (s.p[pos + 1] == 'u' && read_hex(s, pos + 2, 4, ret))
-      return pos + 6;
-    if (s.p[pos + 1] == 'x' && read_hex(s, pos + 2, 2, ret))
-      return pos + 4;
-  }
-  return s.p[pos] == '&' ? read_entity(s, pos, ret) : pos;
-}
+/* ---- escapes ---- */
 
 static struct str decode_escapes(struct arena *a, struct str s) {
   struct buf b = BUF(a);
@@ -63,7 +13,7 @@ static struct str decode_escapes(struct arena *a, struct str s) {
   for (size_t i = 0; i < s.n;) {
     uint32_t c = 0;
     bool byte = false;
-    size_t end = strchr("%\\&", s.p[i]) && s.p[i] ? read_escape(s, i, &c, &byte) : i;
+    size_t end = strchr("%\\&", s.p[i]) && s.p[i] ? escape_read(s, i, &c, &byte) : i;
     if (end == i) {
       buf_addc(&b, s.p[i++]);
       continue;
@@ -93,7 +43,7 @@ static struct str decode_hex(struct arena *a, struct str s) {
     bool text = end - i >= LEAST && (end - i) % 2 == 0;
     for (size_t k = i; text && k < end; k += 2) {
       uint32_t c = 0;
-      text = read_hex(s, k, 2, &c) && (c >= ' ' || c == '\n' || c == '\t');
+      text = escape_hex(s, k, 2, &c) && (c >= ' ' || c == '\n' || c == '\t');
       buf_addc(&b, (char)c);
     }
     any |= text;

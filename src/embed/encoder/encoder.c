@@ -46,6 +46,10 @@ static void quantise_rows(const struct pass *p, const float *x, size_t nrows, si
     p->k->quantise(x + r * width, width, p->s->inputs + r * width * p->k->input_size, &p->s->rows[r]);
 }
 
+static size_t position(const struct model_shape *s, const struct encoder_text *text, size_t t) {
+  return text->second && t >= text->second ? (size_t)s->positions / 2 + t - text->second : t;
+}
+
 static void embed_rows(const struct pass *p) {
   const struct model *m = p->m;
   float *x = p->s->x;
@@ -53,7 +57,8 @@ static void embed_rows(const struct pass *p) {
     for (size_t t = 0; t < p->texts[i].n; t++, x += p->hidden) {
       size_t id = (size_t)p->texts[i].ids[t];
       assert(id < (size_t)m->shape.vocab);
-      p->k->embed(m->words + id * p->hidden, m->word_scale[id], m->position_rows + t * p->hidden, p->hidden, x);
+      const float *row = m->position_rows + position(&m->shape, &p->texts[i], t) * p->hidden;
+      p->k->embed(m->words + id * p->hidden, m->word_scale[id], row, p->hidden, x);
       p->k->norm(x, NULL, p->hidden, &m->embedding_norm, m->shape.norm_eps);
     }
   assert((size_t)(x - p->s->x) == p->nrows * p->hidden);

@@ -10,6 +10,8 @@
 struct encoder_text {
   const int32_t *ids;
   size_t n;
+  size_t second; /* in a pair of texts: first token of the second text, whose positions start at half of the model's
+                    positions; 0: one text */
 };
 
 enum { ENCODER_MAX_THREADS = 16 };
@@ -18,7 +20,7 @@ struct encoder_input {
   const struct encoder_text *texts;
   size_t n;
   const struct kernel *kernel; /* NULL: the fastest */
-  size_t threads;              /* 0: one per core; at most ENCODER_MAX_THREADS */
+  size_t threads;              /* 0: thread_share(); at most ENCODER_MAX_THREADS */
 };
 
 /* Writes ret_vectors[n][dims], not normalised. The threads end before it returns. STATUS_INTERNAL if ids or lengths are

@@ -54,7 +54,9 @@ static void run_workers(struct worker *workers, size_t n) {
 }
 
 static enum status check_text(const struct model_shape *s, const struct encoder_text *text, struct error *err) {
-  if (text->n < 1 || text->n > (size_t)s->positions)
+  size_t half = (size_t)s->positions / 2;
+  bool fits = text->second ? text->second <= half && text->n - text->second <= half : text->n <= (size_t)s->positions;
+  if (text->n < 1 || text->second >= text->n || !fits)
     return error_set(err, STATUS_INTERNAL, "a text has %zu tokens, but the model has %d positions", text->n,
                      s->positions);
   for (size_t i = 0; i < text->n; i++)
@@ -102,7 +104,7 @@ enum status encoder_run(const struct model *m, struct arena *a, const struct enc
   struct batch b = {.m = m, .k = in->kernel ? in->kernel : kernel_best(), .texts = in->texts, .vectors = ret_vectors};
   size_t rows, longest, threads = in->threads;
   if (threads == 0)
-    threads = in->n > 1 ? thread_cores() : 1;
+    threads = in->n > 1 ? thread_share() : 1;
   if (threads > ENCODER_MAX_THREADS)
     threads = ENCODER_MAX_THREADS;
   split(scratch, &b, in->n, pass_rows(&b, in->n, threads), &rows, &longest);

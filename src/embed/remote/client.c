@@ -52,7 +52,7 @@ static void load_curl(void) {
   if (!library)
     library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    curl_problem = "libcurl.so.4 is not installed";
+    curl_problem = "libcurl.so.4 cannot be loaded";
   else if (!look_up(library))
     curl_problem = "the installed libcurl lacks a function that Cairn needs";
   else if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
@@ -65,7 +65,9 @@ static enum status open_curl(struct error *err) {
   if (!curl_problem)
     return STATUS_OK;
   error_set(err, STATUS_UNAVAILABLE, "an HTTP embedder needs libcurl: %s", curl_problem);
-  return error_fix(err, "Install it (Debian: apt install libcurl4), or use an embedder that needs no network.");
+  return error_fix(err,
+                   "Install it (Debian: apt install libcurl4), or use an embedder that needs no network. Restart a "
+                   "server whose embedder was changed after it started: its sandbox loads no libraries.");
 }
 
 /* ---- handles ---- */

@@ -7,13 +7,23 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/limit.h"
 #include "core/secrets/access_token.h"
 #include "http/access/bearer.h"
-#include "http/access/limit.h"
+#include "http/access/budget.h"
 #include "http/access/peer.h"
 #include "store/tables/events.h"
 
-enum auth_result { AUTH_ACCEPTED, AUTH_REFUSED, AUTH_LOCKED, AUTH_LIMITED, AUTH_RESULTS };
+enum auth_result {
+  AUTH_ACCEPTED,
+  AUTH_REFUSED,
+  AUTH_LOCKED,
+  AUTH_LIMITED,
+  AUTH_CONCURRENT,
+  AUTH_BYTES,
+  AUTH_CPU,
+  AUTH_RESULTS
+};
 
 struct auth {
   struct auth_options options;
@@ -21,13 +31,20 @@ struct auth {
   struct limits callers, addresses;
   struct limits proven; /* access tokens that were verified before */
   struct limits tries;  /* verification attempts from locked-out addresses */
+  struct budgets *budgets;
   _Atomic int64_t counts[AUTH_RESULTS];
+  _Atomic int64_t cpu_us; /* processor time of calls with a token */
 };
 
 enum status auth_new(const struct auth_options *options, struct auth **ret_auth, struct error *err) {
   struct auth *auth = mem_zalloc(sizeof(*auth));
-  if (!auth)
+  struct budgets *budgets = budgets_new(options->kilobytes, options->cpu_percent);
+  if (!auth || !budgets) {
+    mem_free(auth);
+    budgets_free(&budgets);
     return error_set(err, STATUS_NOMEM, "out of memory");
+  }
+  auth->budgets = budgets;
   auth->options = *options;
   auth->options.require_token |= options->behind_proxy;
   pthread_mutex_init(&auth->lock, NULL);
@@ -40,8 +57,10 @@ enum status auth_new(const struct auth_options *options, struct auth **ret_auth,
 }
 
 void auth_free(struct auth **auth) {
-  if (*auth)
+  if (*auth) {
+    budgets_free(&(*auth)->budgets);
     pthread_mutex_destroy(&(*auth)->lock);
+  }
   mem_free(*auth);
   *auth = NULL;
 }
@@ -222,8 +241,9 @@ static struct str claimed_id(struct str token) {
   return ours ? text.id : STR_NONE;
 }
 
-/* Logs a wrong token; `locked`: its address is now locked out. Never fails a call. */
-static void log_wrong(struct http_call *call, bool locked) {
+/* Logs a wrong token; `locked`: its address is now locked out; `reason`: of a token of the issuer. Never fails a call.
+ */
+static void log_wrong(struct http_call *call, bool locked, struct str reason) {
   struct auth *auth = call->server->auth;
   pthread_mutex_lock(&auth->lock);
   bool quiet = limit_take(&auth->callers, STR("the log"), LOG_RATE, LOG_BURST, clock_ticks_us()) > 0;
@@ -234,33 +254,67 @@ static void log_wrong(struct http_call *call, bool locked) {
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
   json_put(doc, detail, "peer", call->network);
   json_put_opt(doc, detail, "token", claimed_id(call->token));
+  json_put_opt(doc, detail, "reason", reason);
   struct event e = {.action = locked ? STR("auth:locked") : STR("auth:failed"),
                     .detail = json_write(call->arena, detail, false)};
   server_event(call->server, &e);
 }
 
-static void count_wrong(struct http_call *call) {
+static void count_wrong(struct http_call *call, struct str reason) {
   struct auth *auth = call->server->auth;
   pthread_mutex_lock(&auth->lock);
   bool locked = limit_wrong(&auth->addresses, call->network, clock_ticks_us());
   pthread_mutex_unlock(&auth->lock);
   atomic_fetch_add(&auth->counts[AUTH_REFUSED], 1);
-  log_wrong(call, locked);
+  log_wrong(call, locked, reason);
 }
 
-static bool is_limited(struct http_call *call, const struct principal *p) {
+/* Names of a principal and of its team in the tables. Token names are reused, their ids are not. */
+static struct str table_name(struct http_call *call, const struct principal *p) {
+  struct str name = p->token.p ? p->token : p->name;
+  return arena_printf(call->arena, "%.*s/%.*s", STR_ARG(p->team), STR_ARG(name));
+}
+
+static bool is_limited(struct http_call *call) {
   struct auth *auth = call->server->auth;
   if (auth->options.rate == 0 || auth->options.burst == 0)
     return false;
-  struct str who = arena_printf(call->arena, "%.*s/%.*s", STR_ARG(p->team), STR_ARG(p->name));
   pthread_mutex_lock(&auth->lock);
-  int64_t wait = limit_take(&auth->callers, who, auth->options.rate, auth->options.burst, clock_ticks_us());
+  int64_t wait = limit_take(&auth->callers, call->account, auth->options.rate, auth->options.burst, clock_ticks_us());
   pthread_mutex_unlock(&auth->lock);
   if (wait == 0)
     return false;
   atomic_fetch_add(&auth->counts[AUTH_LIMITED], 1);
   refuse_limited(call, wait, "rate limit exceeded for this token");
   return true;
+}
+
+/* ---- bytes and processor time ---- */
+
+static bool is_over_budget(struct http_call *call, const struct principal *p) {
+  struct auth *auth = call->server->auth;
+  struct budget_refusal why;
+  if (!budgets_refuse(auth->budgets, call->account, p->team, (int64_t)call->body.n, &why))
+    return false;
+  atomic_fetch_add(&auth->counts[why.cpu ? AUTH_CPU : AUTH_BYTES], 1);
+  refuse_limited(call, why.wait_us, why.what);
+  return true;
+}
+
+/* Allocates nothing: the call has its reply. */
+void auth_charge(struct http_call *call, int64_t cpu_us) {
+  const struct principal *p = call->caller.principal;
+  if (!p || !call->server->auth)
+    return;
+  atomic_fetch_add(&call->server->auth->cpu_us, cpu_us);
+  budgets_charge_cpu(call->server->auth->budgets, call->account, p->team, cpu_us);
+}
+
+size_t auth_concurrency(const struct auth *auth) { return auth ? (size_t)auth->options.concurrency : 0; }
+
+void auth_count_refused(struct auth *auth) {
+  if (auth)
+    atomic_fetch_add(&auth->counts[AUTH_CONCURRENT], 1);
 }
 
 /* The server's own project and session belong to the local user; a token brings its own. */
@@ -284,7 +338,8 @@ bool auth_verify(struct http_call *call) {
   enum status s = wait == 0 || may_try(call) ? identify_token(call, &p, &err) : STATUS_UNKNOWN_CALLER;
   if (s == STATUS_OK) {
     note_proven(call, &p);
-    if (is_limited(call, &p))
+    call->account = table_name(call, &p);
+    if (is_limited(call) || is_over_budget(call, &p))
       return false;
     atomic_fetch_add(&call->server->auth->counts[AUTH_ACCEPTED], 1);
     set_principal(call, &p);
@@ -295,7 +350,7 @@ bool auth_verify(struct http_call *call) {
     return false;
   }
   if (s == STATUS_UNKNOWN_CALLER) {
-    count_wrong(call);
+    count_wrong(call, is_ours(call->token) ? STR_NONE : str_from(err.message));
     refuse_token(call);
     return false;
   }
@@ -318,8 +373,13 @@ void auth_metadata(struct http_call *call) {
 /* ---- metrics ---- */
 
 struct str auth_metrics(struct arena *a, struct auth *auth) {
-  static const char *const names[AUTH_RESULTS] = {
-      [AUTH_ACCEPTED] = "accepted", [AUTH_REFUSED] = "refused", [AUTH_LOCKED] = "locked", [AUTH_LIMITED] = "limited"};
+  static const char *const names[AUTH_RESULTS] = {[AUTH_ACCEPTED] = "accepted",
+                                                  [AUTH_REFUSED] = "refused",
+                                                  [AUTH_LOCKED] = "locked",
+                                                  [AUTH_LIMITED] = "limited",
+                                                  [AUTH_CONCURRENT] = "concurrency",
+                                                  [AUTH_BYTES] = "bytes",
+                                                  [AUTH_CPU] = "cpu"};
   struct buf b = BUF(a);
   if (!auth)
     return STR("");
@@ -327,5 +387,10 @@ struct str auth_metrics(struct arena *a, struct auth *auth) {
                "# TYPE cairn_tokens_total counter\n");
   for (int i = 0; i < AUTH_RESULTS; i++)
     buf_addf(&b, "cairn_tokens_total{result=\"%s\"} %lld\n", names[i], (long long)atomic_load(&auth->counts[i]));
+  buf_addf(&b,
+           "# HELP cairn_tokens_cpu_seconds_total Processor time of requests with a token.\n"
+           "# TYPE cairn_tokens_cpu_seconds_total counter\n"
+           "cairn_tokens_cpu_seconds_total %.6f\n",
+           (double)atomic_load(&auth->cpu_us) / 1e6);
   return buf_str(&b);
 }

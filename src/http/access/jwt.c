@@ -198,11 +198,38 @@ static bool audience_fits(yyjson_val *audience, struct str wanted) {
 }
 
 /* "exp" is required, and must be a number before the year 10000. */
-static bool time_fits(yyjson_val *claims, int64_t now) {
+static const char *time_fault(yyjson_val *claims, int64_t now) {
   yyjson_val *end = yyjson_obj_get(claims, "exp"), *begin = yyjson_obj_get(claims, "nbf");
   double seconds = (double)now / MS_PER_SECOND, leeway = (double)JWT_LEEWAY;
-  return yyjson_is_num(end) && yyjson_get_num(end) + leeway > seconds && yyjson_get_num(end) < END_OF_TIME &&
-         (!begin || (yyjson_is_num(begin) && yyjson_get_num(begin) - leeway <= seconds));
+  if (!yyjson_is_num(end) || !(yyjson_get_num(end) < END_OF_TIME))
+    return "it has no valid expiry (exp)";
+  if (!(yyjson_get_num(end) + leeway > seconds))
+    return "it has expired (exp)";
+  if (begin && !(yyjson_is_num(begin) && yyjson_get_num(begin) - leeway <= seconds))
+    return "it is not valid yet (nbf)";
+  return NULL;
+}
+
+/* "crit" names extensions that must be understood; we support none. */
+static const char *head_fault(yyjson_val *head) {
+  return !head                          ? "its header is malformed"
+         : !type_fits(head)             ? "it is not an access token (typ)"
+         : yyjson_obj_get(head, "crit") ? "it requires an extension (crit)"
+                                        : NULL;
+}
+
+/* "cnf" binds a token to a key that the client must prove; we do not support that. */
+static const char *claims_fault(yyjson_val *claims, const struct jwt_rules *rules) {
+  if (!claims)
+    return "its claims are malformed";
+  if (!str_eq(json_str(claims, "iss"), rules->issuer))
+    return "it is of another issuer (iss)";
+  const char *why = time_fault(claims, rules->now);
+  if (why)
+    return why;
+  return !audience_fits(yyjson_obj_get(claims, "aud"), rules->audience) ? "it is for another audience (aud)"
+         : yyjson_obj_get(claims, "cnf")                                ? "it is bound to a key of its client (cnf)"
+                                                                        : NULL;
 }
 
 static bool split(struct str token, struct str ret_parts[PARTS]) {
@@ -216,21 +243,31 @@ static bool split(struct str token, struct str ret_parts[PARTS]) {
   return n == PARTS && token.p[token.n - 1] != '.';
 }
 
-yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_rules *rules, struct str token) {
+/* Claims are read only after the signature was verified. */
+static const char *read_claims(struct arena *a, const struct jwks *keys, struct str token, yyjson_val **ret_claims) {
   struct str part[PARTS], head_text, claims_text, signature;
   if (!split(token, part) || !decode(a, part[0], &head_text) || !decode(a, part[2], &signature))
-    return NULL;
+    return "it is not a signed token";
   yyjson_val *head = read_object(a, head_text);
-  /* "crit" names extensions that must be understood; we support none. */
-  if (!head || !type_fits(head) || yyjson_obj_get(head, "crit"))
-    return NULL;
+  const char *why = head_fault(head);
+  if (why)
+    return why;
   const struct jwk *key = find_key(keys, json_str(head, "kid"), json_str(head, "alg"));
-  struct str signed_text = {token.p, part[0].n + 1 + part[1].n};
-  if (!key || !verify(key, signed_text, signature) || !decode(a, part[1], &claims_text))
-    return NULL;
-  yyjson_val *claims = read_object(a, claims_text);
-  /* "cnf" binds a token to a key that the client must prove; we do not support that. */
-  bool fits = claims && str_eq(json_str(claims, "iss"), rules->issuer) && time_fits(claims, rules->now) &&
-              audience_fits(yyjson_obj_get(claims, "aud"), rules->audience) && !yyjson_obj_get(claims, "cnf");
-  return fits ? claims : NULL;
+  if (!key)
+    return "the issuer has no such key for this algorithm (kid, alg)";
+  if (!verify(key, (struct str){token.p, part[0].n + 1 + part[1].n}, signature))
+    return "its signature is wrong";
+  *ret_claims = decode(a, part[1], &claims_text) ? read_object(a, claims_text) : NULL;
+  return NULL;
+}
+
+yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_rules *rules, struct str token,
+                     const char **ret_why) {
+  yyjson_val *claims = NULL;
+  const char *why = read_claims(a, keys, token, &claims);
+  if (!why)
+    why = claims_fault(claims, rules);
+  if (ret_why)
+    *ret_why = why;
+  return why ? NULL : claims;
 }

@@ -22,5 +22,7 @@ struct jwt_rules {
   int64_t now; /* ms */
 };
 /* Claims of a token that one of the keys signed with that key's algorithm, for our issuer and audience, and that is
- * valid now (with JWT_LEEWAY). NULL if anything is wrong. */
-yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_rules *rules, struct str token);
+ * valid now (with JWT_LEEWAY). NULL if anything is wrong; ret_why (may be NULL) is then the reason, for the log of the
+ * server and never for the client. */
+yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_rules *rules, struct str token,
+                     const char **ret_why);

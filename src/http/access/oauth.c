@@ -122,10 +122,11 @@ enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struc
   jmp_buf *outer = a->oom, oom;
   yyjson_val *volatile claims = NULL;
   volatile bool done = false;
+  const char *why = NULL;
   pthread_rwlock_rdlock(&o->lock);
   assert(o->keys && o->keys->set.n > 0); /* a file without keys replaces nothing */
   if (!ARENA_BOUNDARY(a, oom)) {
-    claims = jwt_read(a, &o->keys->set, &rules, token);
+    claims = jwt_read(a, &o->keys->set, &rules, token, &why);
     done = true;
   }
   a->oom = outer;
@@ -133,7 +134,7 @@ enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struc
   if (!done)
     return error_set(err, STATUS_NOMEM, "out of memory");
   if (!claims)
-    return error_set(err, STATUS_UNKNOWN_CALLER, "the token is wrong, expired or not for this server");
+    return error_set(err, STATUS_UNKNOWN_CALLER, "%s", why);
   struct principal p;
   if (oauth_principal(a, claims, str_from(o->options.claim_prefix), &p, err) != STATUS_OK)
     return err->code;

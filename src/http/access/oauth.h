@@ -23,8 +23,9 @@ struct oauth_options {
 NODISCARD enum status oauth_new(const struct oauth_options *options, struct oauth **ret_oauth, struct error *err);
 void oauth_free(struct oauth **oauth);
 
-/* The principal of an access token at `now` (ms), allocated in `a`. STATUS_UNKNOWN_CALLER if the token is invalid;
- * STATUS_DENIED if it is valid but incomplete or contradictory. */
+/* The principal of an access token at `now` (ms), allocated in `a`. STATUS_UNKNOWN_CALLER with the
+ * reason, which is not for the client, if the token is invalid; STATUS_DENIED if it is valid but incomplete or
+ * contradictory. */
 NODISCARD enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struct arena *a,
                                      struct principal *ret_principal, struct error *err);
 /* Maps claims to a principal; pure. */

@@ -124,7 +124,7 @@ enum status oauth_principal(struct arena *a, yyjson_val *claims, struct str pref
                                       .team = s.team,
                                       .role = role,
                                       .projects = s.projects,
-                                      .read_only = !s.write,
+                                      .read_only = !s.write || str_is(s.profile, PROFILE_READ_ONLY),
                                       .profile = s.profile};
   return STATUS_OK;
 }

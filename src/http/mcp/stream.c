@@ -105,6 +105,7 @@ void mcp_post(struct http_call *call) {
     return;
   }
   struct mcp_reply reply = {0};
+  call->recorded = true; /* by the dispatcher */
   mcp_handle(call->server->mcp, &sender, &head, call->body, channel_out(c), &reply);
   channel_finish(c, &reply);
 }

@@ -6,12 +6,12 @@
 #include "http/rest/rest.h"
 #include "http/server/uri.h"
 
-static bool accepts(const struct rest_route *r, struct str name) {
+static bool accepts(const struct op_route *r, struct str name) {
   return (r->to && str_is(name, r->to)) || rest_param(r, name);
 }
 
 /* True if the route accepts all of these arguments, and they include what its path needs. */
-static bool accepts_all(const struct rest_route *r, yyjson_mut_val *args) {
+static bool accepts_all(const struct op_route *r, yyjson_mut_val *args) {
   size_t i, n;
   yyjson_mut_val *key, *v;
   if (r->to && !yyjson_mut_obj_get(args, r->to))
@@ -25,16 +25,16 @@ static bool accepts_all(const struct rest_route *r, yyjson_mut_val *args) {
 
 /* Score of a route: a path that names the memory is preferred, then a body if there are arguments. DELETE routes are
  * never suggested: each has an alternative with a name. */
-static int fitness(const struct rest_route *r, const struct op *op, yyjson_mut_val *args) {
+static int fitness(const struct op_route *r, const struct op *op, yyjson_mut_val *args) {
   if (!r->op || strcmp(r->op, op->name) != 0 || strcmp(r->method, "DELETE") == 0 || !accepts_all(r, args))
     return 0;
   bool has_args = yyjson_mut_obj_size(args) > (r->to ? 1 : 0);
   return 1 + (r->to ? 2 : 0) + (rest_has_body(r) == has_args ? 1 : 0);
 }
 
-static bool find_route(struct arena *a, const struct op *op, yyjson_mut_val *args, struct rest_route *ret) {
+static bool find_route(struct arena *a, const struct op *op, yyjson_mut_val *args, struct op_route *ret) {
   int best = 0;
-  for (const struct rest_route *r = rest_routes(); r->method; r++) {
+  for (const struct op_route *r = rest_routes(); r->method; r++) {
     int n = fitness(r, op, args);
     if (n > best)
       *ret = *r;
@@ -49,7 +49,7 @@ static struct str text_of(struct arena *a, yyjson_mut_val *v) {
   return json_write(a, v, false);
 }
 
-static void add_path(struct buf *b, struct arena *a, const struct rest_route *r, yyjson_mut_val *args) {
+static void add_path(struct buf *b, struct arena *a, const struct op_route *r, yyjson_mut_val *args) {
   const char *open = strchr(r->path, '{'), *close = open ? strchr(open, '}') : NULL;
   if (!close) {
     buf_adds(b, r->path);
@@ -72,7 +72,7 @@ static void add_query(struct buf *b, struct arena *a, yyjson_mut_val *args) {
 }
 
 static struct str format_request(const struct advice_interface *advisor, const struct op *op, yyjson_mut_val *args) {
-  struct rest_route r;
+  struct op_route r;
   if (!find_route(advisor->arena, op, args, &r))
     return STR_NONE;
   struct buf b = BUF(advisor->arena);
@@ -89,7 +89,6 @@ struct str rest_advice(struct arena *a, struct str text) {
   struct advice_interface advisor = {.arena = a,
                                      .doc = json_new(a),
                                      .call = format_request,
-                                     .help = REST_ROOT "/openapi.json",
                                      .session = "the header Cairn-Session",
                                      .elsewhere = "on the machine of the store"};
   return advice_translate(&advisor, text);

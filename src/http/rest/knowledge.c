@@ -53,7 +53,8 @@ static void put_citation(struct rest_call *rc, yyjson_mut_val *item, yyjson_mut_
   yyjson_mut_val *c = yyjson_mut_arr_add_obj(doc, json_put_arr(doc, item, "citations"));
   json_put_int(doc, c, "memory", id);
   json_put(doc, c, "url", arena_printf(rc->http->arena, REST_ROOT "/memories/%lld", (long long)id));
-  json_put_opt(doc, c, "source", text_of(memory, "source"));
+  struct str by = text_of(memory, "written_by"); /* "source" of a search hit is the index that found it */
+  json_put_opt(doc, c, "source", by.p ? by : text_of(memory, "source"));
   json_put_opt(doc, c, "session", text_of(memory, "session"));
   json_put(doc, c, "at", text_of(memory, "created_at"));
 }

@@ -121,9 +121,9 @@ static void put_results(const struct writer *w, yyjson_mut_val *schemas) {
 
 /* ---- operations ---- */
 
-static const struct op *op_of(const struct rest_route *r) { return r->op ? op_find(str_from(r->op)) : NULL; }
+static const struct op *op_of(const struct op_route *r) { return r->op ? op_find(str_from(r->op)) : NULL; }
 
-static void put_variable(const struct writer *w, yyjson_mut_val *list, const struct rest_route *r) {
+static void put_variable(const struct writer *w, yyjson_mut_val *list, const struct op_route *r) {
   const char *open = strchr(r->path, '{'), *close = open ? strchr(open, '}') : NULL;
   if (!close)
     return;
@@ -142,7 +142,7 @@ static void put_variable(const struct writer *w, yyjson_mut_val *list, const str
 
 static bool is_common(const struct param *p) { return p >= common_params && p < common_params + 3; }
 
-static void put_queries(const struct writer *w, yyjson_mut_val *list, const struct rest_route *r) {
+static void put_queries(const struct writer *w, yyjson_mut_val *list, const struct op_route *r) {
   const struct param *p;
   for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++) {
     if (rest_has_body(r) && !is_common(p))
@@ -157,7 +157,7 @@ static void put_queries(const struct writer *w, yyjson_mut_val *list, const stru
   }
 }
 
-static void put_parameters(const struct writer *w, yyjson_mut_val *operation, const struct rest_route *r) {
+static void put_parameters(const struct writer *w, yyjson_mut_val *operation, const struct op_route *r) {
   yyjson_mut_val *list = json_put_arr(w->doc, operation, "parameters");
   put_variable(w, list, r);
   put_queries(w, list, r);
@@ -174,7 +174,7 @@ static void put_parameters(const struct writer *w, yyjson_mut_val *operation, co
   }
 }
 
-static void put_body(const struct writer *w, yyjson_mut_val *operation, const struct rest_route *r) {
+static void put_body(const struct writer *w, yyjson_mut_val *operation, const struct op_route *r) {
   if (!rest_has_body(r))
     return;
   yyjson_mut_val *body = json_put_obj(w->doc, operation, "requestBody"), *content, *schema, *properties, *required;
@@ -220,7 +220,7 @@ static const struct {
     {507, "The disk is full"},
 };
 
-static bool can_fail_with(const struct rest_route *r, int status) {
+static bool can_fail_with(const struct op_route *r, int status) {
   const struct op *op = op_of(r);
   bool writes = op && (op->flags & OP_WRITE);
   switch (status) {
@@ -249,7 +249,7 @@ static void put_header(const struct writer *w, yyjson_mut_val *headers, const ch
   put_type(w, json_put_obj(w->doc, h, "schema"), "string");
 }
 
-static void put_success(const struct writer *w, yyjson_mut_val *responses, const struct rest_route *r, bool created) {
+static void put_success(const struct writer *w, yyjson_mut_val *responses, const struct op_route *r, bool created) {
   yyjson_mut_val *v = json_put_obj(w->doc, responses, created ? "201" : "200");
   bool get = strcmp(r->method, "GET") == 0, creates = r->flags & ROUTE_CREATES;
   json_put(w->doc, v, "description",
@@ -275,7 +275,7 @@ static void put_success(const struct writer *w, yyjson_mut_val *responses, const
                                      : any);
 }
 
-static void put_responses(const struct writer *w, yyjson_mut_val *operation, const struct rest_route *r) {
+static void put_responses(const struct writer *w, yyjson_mut_val *operation, const struct op_route *r) {
   yyjson_mut_val *responses = json_put_obj(w->doc, operation, "responses");
   put_success(w, responses, r, false);
   if (r->flags & ROUTE_CREATES)
@@ -307,7 +307,7 @@ static yyjson_mut_val *all_responses(const struct writer *w) {
 /* ---- the document ---- */
 
 /* "getMemoriesIdHistory": unique, because method and path are. */
-static struct str operation_id(const struct writer *w, const struct rest_route *r) {
+static struct str operation_id(const struct writer *w, const struct op_route *r) {
   struct buf b = BUF(w->a);
   bool upper = true;
   for (const char *c = r->method; *c; c++)
@@ -320,7 +320,7 @@ static struct str operation_id(const struct writer *w, const struct rest_route *
   return buf_str(&b);
 }
 
-static void put_operation(const struct writer *w, yyjson_mut_val *paths, const struct rest_route *r) {
+static void put_operation(const struct writer *w, yyjson_mut_val *paths, const struct op_route *r) {
   const struct op *op = op_of(r);
   const char *path = arena_printf(w->a, REST_ROOT "%s", r->path).p;
   struct str method = arena_lower(w->a, str_from(r->method));
@@ -342,10 +342,10 @@ static void put_operation(const struct writer *w, yyjson_mut_val *paths, const s
 
 static yyjson_mut_val *all_paths(const struct writer *w) {
   yyjson_mut_val *paths = yyjson_mut_obj(w->doc);
-  for (const struct rest_route *r = rest_routes(); r->method; r++)
+  for (const struct op_route *r = rest_routes(); r->method; r++)
     put_operation(w, paths, r);
   EACH_OP(op) {
-    struct rest_route r;
+    struct op_route r;
     if (rest_generic_route(w->a, op, &r))
       put_operation(w, paths, &r);
   }

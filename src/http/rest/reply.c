@@ -32,7 +32,8 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
   rc->lines = yyjson_mut_arr(rc->doc);
   rc->ran = true;
   TRY(json_read(a, json_write(a, args, false), &checked, &rc->err));
-  TRY(pool_acquire(pool, &engine, &rc->err));
+  TRY(pool_acquire_for(pool, &rc->caller, &engine, &rc->err));
+  rc->http->recorded = !rc->caller.part;
   /* Only the operation, which has its own boundary, may allocate between here and pool_release(). */
   enum status s = op_run(engine, op_find(str_from(op)), &rc->caller, &hooks, a, checked, ret_result, &rc->err);
   pool_release(pool, engine);
@@ -40,6 +41,19 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
 }
 
 /* ---- replying ---- */
+
+/* The name of the call in the records: its operation, or the path of a route that runs several. */
+static struct str recorded_name(const struct rest_call *rc) {
+  return str_from(rc->route->op ? rc->route->op : rc->route->path);
+}
+
+void rest_record(struct rest_call *rc) {
+  const struct error *err = rc->err.code == STATUS_OK ? NULL : &rc->err;
+  if (rc->http->recorded || !rc->http->server->pool)
+    return;
+  rc->http->recorded = true;
+  pool_note(rc->http->server->pool, &rc->caller, recorded_name(rc), rc->http->began, err, true);
+}
 
 /* An error of the route itself may quote the client's input. */
 static void clean_error(struct rest_call *rc) {

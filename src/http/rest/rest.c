@@ -20,10 +20,10 @@ static bool is_refused(const struct op *op) {
   return (op->flags & OP_NO_STORE) != 0;
 }
 
-bool rest_generic_route(struct arena *a, const struct op *op, struct rest_route *ret_route) {
+bool rest_generic_route(struct arena *a, const struct op *op, struct op_route *ret_route) {
   if (is_refused(op))
     return false;
-  for (const struct rest_route *r = rest_routes(); r->method; r++)
+  for (const struct op_route *r = rest_routes(); r->method; r++)
     if (r->op && strcmp(r->op, op->name) == 0)
       return false;
   struct str path = arena_printf(a, "/ops/%s", op->name);
@@ -31,11 +31,11 @@ bool rest_generic_route(struct arena *a, const struct op *op, struct rest_route 
   for (size_t i = 0; i < path.n; i++)
     if (text[i] == ' ')
       text[i] = '-';
-  *ret_route = (struct rest_route){.method = "POST",
-                                   .path = text,
-                                   .op = op->name,
-                                   .without = "follow",
-                                   .lines = (op->flags & OP_STREAM) ? "lines" : NULL};
+  *ret_route = (struct op_route){.method = "POST",
+                                 .path = text,
+                                 .op = op->name,
+                                 .without = "follow",
+                                 .lines = (op->flags & OP_STREAM) ? "lines" : NULL};
   return true;
 }
 
@@ -56,7 +56,7 @@ static bool matches(struct arena *a, const char *pattern, struct str path, struc
   return str_empty(path);
 }
 
-static bool method_matches(const struct rest_route *r, struct str method) {
+static bool method_matches(const struct op_route *r, struct str method) {
   return str_is(method, r->method) || (str_is(method, "HEAD") && strcmp(r->method, "GET") == 0);
 }
 
@@ -67,7 +67,7 @@ struct lookup {
 };
 
 /* Selects the route if path and method match; if only the path matches, adds its method to Allow. */
-static bool consider(struct lookup *f, const struct rest_route *r) {
+static bool consider(struct lookup *f, const struct op_route *r) {
   struct str variable = STR_NONE;
   if (!matches(f->rc->http->arena, r->path, f->path, &variable))
     return false;
@@ -83,11 +83,11 @@ static bool consider(struct lookup *f, const struct rest_route *r) {
 
 static bool find_route(struct lookup *f) {
   struct arena *a = f->rc->http->arena;
-  for (const struct rest_route *r = rest_routes(); r->method; r++)
+  for (const struct op_route *r = rest_routes(); r->method; r++)
     if (consider(f, r))
       return true;
   EACH_OP(op) {
-    struct rest_route *r = arena_new(a, struct rest_route);
+    struct op_route *r = arena_new(a, struct op_route);
     if (rest_generic_route(a, op, r) && consider(f, r))
       return true;
   }
@@ -119,16 +119,16 @@ static bool has_word(const char *words, const char *word) {
   return false;
 }
 
-static bool is_offered(const struct rest_route *r, const struct param *p) {
+static bool is_offered(const struct op_route *r, const struct param *p) {
   return !(p->flags & PARAM_PATH) && !has_word(r->without, p->name) && !(r->to && strcmp(r->to, p->name) == 0);
 }
 
-static const struct param *own_params(const struct rest_route *r) {
+static const struct param *own_params(const struct op_route *r) {
   assert(r->params || (r->op && op_find(str_from(r->op))));
   return r->params ? r->params : op_find(str_from(r->op))->params;
 }
 
-const struct param *rest_param_at(const struct rest_route *r, size_t i) {
+const struct param *rest_param_at(const struct op_route *r, size_t i) {
   size_t n = 0;
   for (const struct param *p = own_params(r); p->name; p++)
     if (is_offered(r, p) && n++ == i)
@@ -139,7 +139,7 @@ const struct param *rest_param_at(const struct rest_route *r, size_t i) {
   return NULL;
 }
 
-const struct param *rest_param(const struct rest_route *r, struct str name) {
+const struct param *rest_param(const struct op_route *r, struct str name) {
   const struct param *p;
   for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++)
     if (str_is(name, p->name))
@@ -151,7 +151,7 @@ bool rest_param_is_id(const struct param *p) {
   return p->value && strcmp(p->value, "ID") == 0 && (p->form == PARAM_TEXT || p->form == PARAM_LIST);
 }
 
-static struct str param_names(struct arena *a, const struct rest_route *r) {
+static struct str param_names(struct arena *a, const struct op_route *r) {
   struct buf b = BUF(a);
   const struct param *p;
   for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++)
@@ -207,9 +207,7 @@ static enum status put_text(struct rest_call *rc, const struct param *p, struct 
   return STATUS_OK;
 }
 
-bool rest_has_body(const struct rest_route *r) {
-  return strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0;
-}
+bool rest_has_body(const struct op_route *r) { return strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0; }
 
 static bool is_common(struct str name) {
   for (const struct param *p = common_params; p->name; p++)
@@ -408,10 +406,14 @@ void rest_run(struct http_call *call) {
   assert(!rc->route->op == (rc->route->run != NULL));
   if (read_call(rc) != STATUS_OK) {
     rest_fail(rc);
+    rest_record(rc);
     return;
   }
   if (rc->route->run) {
+    rc->caller.part = true;
     rc->route->run(rc);
+    if (rc->ran)
+      rest_record(rc);
     return;
   }
   yyjson_mut_val *result;
@@ -419,4 +421,5 @@ void rest_run(struct http_call *call) {
     rest_answer(rc, result);
   else
     rest_fail(rc);
+  rest_record(rc);
 }

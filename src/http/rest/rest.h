@@ -12,43 +12,25 @@
 
 #define REST_ROOT "/api/v1"
 
-struct rest_call;
-
-struct rest_route {
-  const char *method;
-  const char *path;                  /* below REST_ROOT; {name} matches one segment */
-  const char *op;                    /* operation; NULL: `run` handles the request */
-  const char *to;                    /* argument set from {name}; a list gets it as its only element */
-  unsigned flags;                    /* ROUTE_* */
-  const char *without;               /* arguments not accepted here, separated by spaces */
-  const char *with;                  /* boolean argument that is always set */
-  int limit, limit_max;              /* default and maximum of the argument `limit`; 0: those of the operation */
-  const char *lines;                 /* member for the lines of a streaming operation */
-  const char *page;                  /* argument that continues after a page: "cursor"; NULL: not paged */
-  const char *result;                /* OpenAPI schema of the reply, for a route without an operation; may be NULL */
-  const char *summary, *help;        /* NULL: those of the operation */
-  const struct param *params;        /* NULL: those of the operation, and common_params */
-  void (*run)(struct rest_call *rc); /* runs after the arguments were read, and sets the reply */
-};
 /* All routes; the last one has no method. */
-const struct rest_route *rest_routes(void);
+const struct op_route *rest_routes(void);
 
 /* The route of an operation without one in the table: POST /ops/NAME. False if it has one, or is not available. */
-bool rest_generic_route(struct arena *a, const struct op *op, struct rest_route *ret_route);
+bool rest_generic_route(struct arena *a, const struct op *op, struct op_route *ret_route);
 /* The argument with this name if the route accepts it; not the one set from the path. */
-const struct param *rest_param(const struct rest_route *r, struct str name);
+const struct param *rest_param(const struct op_route *r, struct str name);
 /* The i-th parameter that the route accepts, from 0; NULL at the end. */
-const struct param *rest_param_at(const struct rest_route *r, size_t i);
+const struct param *rest_param_at(const struct op_route *r, size_t i);
 
 /* POST and PUT take arguments from a body. */
-bool rest_has_body(const struct rest_route *r);
+bool rest_has_body(const struct op_route *r);
 /* True if it names a memory: a body may then give a number. */
 bool rest_param_is_id(const struct param *p);
 
 /* A request in progress. */
 struct rest_call {
   struct http_call *http;
-  const struct rest_route *route;
+  const struct op_route *route;
   struct str variable; /* value of {name}, decoded; absent: the path has none */
   yyjson_mut_doc *doc;
   yyjson_mut_val *args;
@@ -65,6 +47,8 @@ NODISCARD enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_v
 void rest_answer(struct rest_call *rc, yyjson_mut_val *result);
 /* Replies with rc->err. */
 void rest_fail(struct rest_call *rc);
+/* Records the call, unless its operation has: it was refused before, or is made of several operations. */
+void rest_record(struct rest_call *rc);
 
 /* ---- http/rest/advice.c: rewrites advice about the command line as requests ---- */
 

@@ -28,7 +28,7 @@ static const struct param memory_search_params[] = {
 };
 static const struct param no_params[] = {END};
 
-static const struct rest_route own_routes[] = {
+static const struct op_route own_routes[] = {
   R("GET", "", .run = rest_index, .params = no_params, .summary = "API overview"),
   R("GET", "/openapi.json", .run = rest_openapi, .params = no_params, .summary = "This document"),
   R("GET", "/projects/{id}/knowledge", .run = rest_knowledge, .params = knowledge_params, .page = "cursor", .result = "Knowledge",
@@ -43,7 +43,7 @@ static const struct rest_route own_routes[] = {
 /* clang-format on */
 
 enum { ROUTES_MAX = 200 };
-static struct rest_route all[ROUTES_MAX]; /* ends with method == NULL */
+static struct op_route all[ROUTES_MAX]; /* ends with method == NULL */
 
 static void collect(void) {
   size_t n = 0;
@@ -55,23 +55,12 @@ static void collect(void) {
       assert(r->path[0] == '/' && !strchr(r->path, '{') == !r->to);
       assert((!r->to || op_param(op, str_from(r->to))) && (!r->with || op_param(op, str_from(r->with))));
       assert(!r->limit_max || (r->limit > 0 && r->limit <= r->limit_max && r->page));
-      all[n++] = (struct rest_route){.method = r->method,
-                                     .path = r->path,
-                                     .op = op->name,
-                                     .to = r->to,
-                                     .flags = r->flags,
-                                     .without = r->without,
-                                     .with = r->with,
-                                     .limit = r->limit,
-                                     .limit_max = r->limit_max,
-                                     .lines = r->lines,
-                                     .page = r->page,
-                                     .summary = r->summary,
-                                     .help = r->help};
+      all[n] = *r;
+      all[n++].op = op->name;
     }
 }
 
-const struct rest_route *rest_routes(void) {
+const struct op_route *rest_routes(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, collect);
   return all;

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "http/access/auth.h"
 #include "http/access/check.h"
 #include "http/internal.h"
@@ -158,6 +159,7 @@ static void fill_call(struct http_exchange *x, const char *method) {
   call->arena = &x->arena;
   call->exchange = x;
   call->method = arena_dup(&x->arena, str_from(method));
+  call->began = clock_ticks_us();
   x->head = str_is(call->method, "HEAD");
   call->peer = call->network = STR("?");
   if (x->connection) {
@@ -235,8 +237,10 @@ static void dispatch(struct http_exchange *x) {
                     STR("{\"type\":\"about:blank\",\"title\":\"Out of memory\",\"status\":503}"));
     return;
   }
-  if (auth_verify(&x->call))
+  if (auth_verify(&x->call)) {
+    work_identify(x);
     http_dispatch(&x->call);
+  }
 }
 
 /* A stream stays open for hours, and locked memory is scarce. */
@@ -247,7 +251,9 @@ static void free_body(struct http_exchange *x) {
 
 void exchange_run(struct http_exchange *x) {
   assert(x->phase == PHASE_WORK && !x->response && !x->stream);
+  int64_t cpu = thread_cpu_us();
   dispatch(x);
+  auth_charge(&x->call, thread_cpu_us() - cpu);
   free_body(x);
   if (!x->call.stream) {
     x->response = exchange_response(x, NULL, NULL);
@@ -260,11 +266,15 @@ void exchange_run(struct http_exchange *x) {
 }
 
 /* Allocates nothing: the connection is suspended, and an out-of-memory jump would leave it so for good. */
-static void refuse_queued(struct http_exchange *x) {
+static void refuse_queued(struct http_exchange *x, enum work_pushed why) {
   struct http_call *call = &x->call;
-  http_reply_text(call, 503, "application/problem+json",
-                  STR("{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
-                      "\"detail\":\"too many requests are queued: retry in a second\"}"));
+  bool limited = why == WORK_LIMITED;
+  http_reply_text(call, limited ? 429 : 503, "application/problem+json",
+                  limited ? STR("{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,"
+                                "\"code\":\"limited\",\"detail\":\"too many requests of this token or its team are in "
+                                "progress: retry in a second\"}")
+                          : STR("{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+                                "\"detail\":\"too many requests are queued: retry in a second\"}"));
   assert(call->header_count < HTTP_HEADERS_MAX);
   call->headers[call->header_count++] = (struct http_pair){STR("Retry-After"), STR("1")};
 }
@@ -282,10 +292,13 @@ static enum MHD_Result submit(struct http_exchange *x) {
   start_answering(x, PHASE_WORK);
   atomic_fetch_add(&x->refs, 1);
   MHD_suspend_connection(x->mhd);
-  if (work_push(x->daemon, x))
+  enum work_pushed pushed = work_push(x->daemon, x);
+  if (pushed == WORK_PUSHED)
     return MHD_YES;
   atomic_fetch_sub(&x->refs, 1);
-  refuse_queued(x);
+  if (pushed == WORK_LIMITED)
+    auth_count_refused(x->daemon->shared.auth);
+  refuse_queued(x, pushed);
   MHD_resume_connection(x->mhd);
   return MHD_YES;
 }
@@ -339,10 +352,25 @@ static void add_header(struct MHD_Response *r, const char *name, const char *val
   (void)MHD_add_response_header(r, name, value);
 }
 
+/* Counts a request that was refused before a call was recorded: a foreign Host or Origin, an unknown path, a wrong
+ * token, too many requests, a body that is too large. It has no row in the store, which anyone could fill. */
+static void note_refusal(struct http_exchange *x) {
+  struct http_call *call = &x->call;
+  if (call->status < 400 || call->recorded || !x->daemon->shared.pool)
+    return;
+  call->recorded = true;
+  if (call->refusal.code == STATUS_OK)
+    error_set(&call->refusal, call->status == 503 ? STATUS_BUSY : STATUS_INTERNAL, "refused with status %d",
+              call->status);
+  call->caller.tool = STR("http");
+  pool_note(x->daemon->shared.pool, &call->caller, STR("http"), call->began, &call->refusal, false);
+}
+
 struct MHD_Response *exchange_response(struct http_exchange *x, MHD_ContentReaderCallback body, void *arg) {
   struct http_call *call = &x->call;
   struct MHD_Response *r = NULL;
   assert(call->status && call->header_count <= HTTP_HEADERS_MAX);
+  note_refusal(x);
   if (body) {
     r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, body, arg, NULL);
   } else {

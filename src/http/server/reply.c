@@ -54,7 +54,16 @@ void http_reply_problem(struct http_call *call, const struct error *err) {
     json_put(doc, p, "step", str_from(err->step));
   if (err->fix[0])
     json_put(doc, p, "fix", str_from(err->fix));
+  call->refusal = *err;
   reply_problem(call, status, p);
+}
+
+/* The first status code with this HTTP status. */
+static enum status code_of(int status) {
+  for (int s = STATUS_OK + 1; s < STATUS_COUNT; s++)
+    if (status_http((enum status)s) == status)
+      return (enum status)s;
+  return status >= 500 ? STATUS_INTERNAL : STATUS_USAGE;
 }
 
 void http_reply_problem_status(struct http_call *call, int status, const char *title, const char *detail) {
@@ -64,5 +73,6 @@ void http_reply_problem_status(struct http_call *call, int status, const char *t
   json_put(doc, p, "title", str_from(title));
   json_put_int(doc, p, "status", status);
   json_put_opt(doc, p, "detail", str_from(detail));
+  error_set(&call->refusal, code_of(status), "%s", detail ? detail : title);
   reply_problem(call, status, p);
 }

@@ -4,13 +4,18 @@
  * while the other's core idles, so a worker that finishes takes the next request itself. Spare workers stand in for
  * long calls, which wait for their client or have much to do, so neither their result nor a short request has to
  * wait. They step back afterwards: memory that a store handle allocates stays in the heaps of the few threads that use
- * it. */
+ * it.
+ *
+ * Requests run in order of arrival, except those of a caller or team that must leave a worker to others (fair.h). */
 #include <assert.h>
+#include <stdio.h>
 
 #include "base/os/thread.h"
+#include "core/gate/gate.h"
+#include "http/access/auth.h"
 #include "http/internal.h"
 
-enum { WAITING_MAX = 1024, WORKER_STACK = 1 << 20, LASTING_MS = 100 };
+enum { WAITING_MAX = 1024, WORKER_STACK = 1 << 20, LASTING_MS = 100, TEAM_SHARES = 4 };
 
 /* ---- with the lock ---- */
 
@@ -32,6 +37,91 @@ static bool needs_spare_worker(const struct http_daemon *d) {
   return short_ones < d->regular && !has_idle_regular(d);
 }
 
+/* ---- callers ---- */
+
+static size_t team_slot(uint64_t caller) { return caller % ARRAY_LEN(((struct http_daemon *)0)->teams); }
+
+/* A token is known by its hash before it is verified. Its team is known after the first verification. */
+static struct fair_id id_of(const struct http_daemon *d, const struct http_exchange *x) {
+  struct str token = x->call.token;
+  if (!token.p)
+    return fair_id_of(&d->shared.caller);
+  uint64_t caller = str_hash(STR_HASH, token);
+  const struct fair_id *known = &d->teams[team_slot(caller)];
+  return (struct fair_id){caller, known->caller == caller ? known->team : 0};
+}
+
+_Static_assert(WORK_TEAM_SIZE == TEAM_BYTES + 1, "a slot holds the longest team name");
+
+static void note_team(struct http_daemon *d, struct str team) {
+  for (size_t i = 0; i < WORK_TEAMS; i++)
+    if (str_is(team, d->active_teams[i]))
+      return;
+  snprintf(d->active_teams[d->active_next++ % WORK_TEAMS], WORK_TEAM_SIZE, "%.*s", STR_ARG(team));
+}
+
+void work_identify(struct http_exchange *x) {
+  struct http_daemon *d = x->daemon;
+  if (!x->call.caller.principal)
+    return;
+  pthread_mutex_lock(&d->work_lock);
+  x->who.team = fair_id_of(&x->call.caller).team;
+  d->teams[team_slot(x->who.caller)] = d->running[x->worker] = x->who;
+  note_team(d, x->call.caller.team);
+  pthread_mutex_unlock(&d->work_lock);
+}
+
+/* A worker for short calls must be left to others, and one of all workers. */
+static bool may_run(const struct http_daemon *d, const struct http_exchange *x, int64_t now) {
+  struct fair_id all[HTTP_WORKERS_MAX], brief[HTTP_WORKERS_MAX];
+  size_t n = 0, brief_n = 0;
+  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++) {
+    if (!d->began[i])
+      continue;
+    all[n++] = d->running[i];
+    if (d->began[i] > now - LASTING_MS * 1000)
+      brief[brief_n++] = d->running[i];
+  }
+  return fair_may_take(&d->fair, x->who, brief, brief_n, d->regular, now) &&
+         fair_may_take(&d->fair, x->who, all, n, d->workers, now);
+}
+
+/* The first request that may run, and the one before it in the queue; NULL: none. */
+static struct http_exchange *find_next(const struct http_daemon *d, struct http_exchange **ret_before) {
+  int64_t now = clock_ticks_us();
+  struct http_exchange *before = NULL, *x = d->first;
+  while (x && !d->quit && !may_run(d, x, now)) {
+    before = x;
+    x = x->next;
+  }
+  *ret_before = before;
+  return x;
+}
+
+/* Requests of the caller, and of its team, that wait or run. */
+static void count_requests(const struct http_daemon *d, struct fair_id who, size_t *ret_caller, size_t *ret_team) {
+  *ret_caller = *ret_team = 0;
+  for (const struct http_exchange *x = d->first; x; x = x->next) {
+    *ret_caller += x->who.caller == who.caller;
+    *ret_team += who.team && x->who.team == who.team;
+  }
+  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++)
+    if (d->began[i]) {
+      *ret_caller += d->running[i].caller == who.caller;
+      *ret_team += who.team && d->running[i].team == who.team;
+    }
+}
+
+static bool has_room(const struct http_daemon *d, const struct http_exchange *x) {
+  size_t caller, team, most = auth_concurrency(d->shared.auth);
+  if (!x->call.token.p || most == 0)
+    return true;
+  count_requests(d, x->who, &caller, &team);
+  return caller < most && team < TEAM_SHARES * most;
+}
+
+/* ---- workers ---- */
+
 /* While requests are queued, one spare worker polls for long calls. */
 static void rest(struct http_daemon *d, size_t worker) {
   if (is_regular(d, worker)) {
@@ -46,7 +136,8 @@ static void rest(struct http_daemon *d, size_t worker) {
 }
 
 static void wake_one(struct http_daemon *d) {
-  if (!d->first)
+  struct http_exchange *before;
+  if (!find_next(d, &before))
     return;
   if (has_idle_regular(d))
     pthread_cond_signal(&d->work);
@@ -57,16 +148,23 @@ static void wake_one(struct http_daemon *d) {
 /* The next request; NULL at shutdown. */
 static struct http_exchange *take(struct http_daemon *d, size_t worker) {
   assert(worker < HTTP_WORKERS_MAX && !d->began[worker] && mutex_is_locked(&d->work_lock));
-  while (d->first ? !d->quit && !is_regular(d, worker) && !needs_spare_worker(d) : !d->quit)
+  struct http_exchange *before, *x;
+  while (!(x = find_next(d, &before)) ? !d->quit : !d->quit && !is_regular(d, worker) && !needs_spare_worker(d)) {
+    if (x && has_idle_regular(d)) /* time has passed: it may run now */
+      pthread_cond_signal(&d->work);
     rest(d, worker);
-  struct http_exchange *x = d->first;
+  }
   if (!x)
     return NULL;
   assert(d->waiting > 0);
-  d->first = x->next;
+  *(before ? &before->next : &d->first) = x->next;
+  if (d->last == x)
+    d->last = before;
   d->waiting--;
   d->busy++;
   d->began[worker] = clock_ticks_us();
+  d->running[worker] = x->who;
+  x->worker = worker;
   wake_one(d);
   return x;
 }
@@ -76,6 +174,7 @@ static struct http_exchange *take(struct http_daemon *d, size_t worker) {
 static void *work_loop(void *arg) {
   struct http_daemon *d = arg;
   struct http_exchange *x;
+  thread_use_one_core();
   pthread_mutex_lock(&d->work_lock);
   size_t worker = d->numbered++;
   while ((x = take(d, worker))) {
@@ -108,11 +207,15 @@ enum status work_start(struct http_daemon *d, size_t workers, struct error *err)
   return failed ? error_errno(err, failed, "no thread could be started") : STATUS_OK;
 }
 
-bool work_push(struct http_daemon *d, struct http_exchange *x) {
+enum work_pushed work_push(struct http_daemon *d, struct http_exchange *x) {
   pthread_mutex_lock(&d->work_lock);
   assert(!d->first == (d->waiting == 0));
-  bool room = d->waiting < WAITING_MAX && !d->quit;
-  if (room) {
+  x->who = id_of(d, x);
+  fair_note(&d->fair, x->who, clock_ticks_us());
+  enum work_pushed pushed = d->waiting >= WAITING_MAX || d->quit ? WORK_FULL
+                            : has_room(d, x)                     ? WORK_PUSHED
+                                                                 : WORK_LIMITED;
+  if (pushed == WORK_PUSHED) {
     x->next = NULL;
     if (d->first)
       d->last->next = x;
@@ -123,7 +226,7 @@ bool work_push(struct http_daemon *d, struct http_exchange *x) {
     wake_one(d);
   }
   pthread_mutex_unlock(&d->work_lock);
-  return room;
+  return pushed;
 }
 
 bool work_wait_idle(struct http_daemon *d, int64_t wait_ms) {

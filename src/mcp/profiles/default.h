@@ -4,13 +4,13 @@
 #include "mcp/tools/tool.h"
 
 #define DEFAULT_BOOT_TEXT                                                                                              \
-  "Begin a conversation: rules that apply, identity, lessons, decisions, open tasks, last handoff, and a session "     \
-  "handle."
+  "Call first in a conversation: rules that apply, what is known about the task, open tasks, handoff, session handle."
 #define DEFAULT_SEARCH_TEXT                                                                                            \
-  "Recall what was remembered: facts, preferences, decisions, notes, rules; by meaning and words."
-#define DEFAULT_GET_TEXT "Read one memory in full, with notes and links; or its versions (history)."
-#define DEFAULT_LIST_TEXT "Browse memories, newest first; or counts (stats), or the log of changes (events)."
-#define DEFAULT_SKILL_TEXT "Stored skills: how-to instructions by name. list shows them, load reads one."
+  "Call before answering from memory or repeating work: recall facts, preferences, decisions, notes, rules."
+#define DEFAULT_GET_TEXT "Call when a hit is cut or matters: the memory in full, with notes and links; or its history."
+#define DEFAULT_LIST_TEXT                                                                                              \
+  "Call to browse: memories, newest first; counts (stats), changes (events), similar rules (repeats)."
+#define DEFAULT_SKILL_TEXT "Call when a stored how-to may fit the work."
 
 extern const struct tool_arg default_boot_args[], default_search_args[], default_get_args[], default_list_args[],
     default_skill_args[], default_task_args[], default_session_args[];

@@ -1,5 +1,4 @@
 /* default_rows.c: functions of the default profile: boot, and reading part of a body. */
-#include "core/text/token_count.h"
 #include "core/trust/present.h"
 #include "mcp/profiles/default.h"
 #include "mcp/tools/internal.h"
@@ -9,10 +8,11 @@
 enum { BOOT_SHARE = 94 };
 
 enum status default_boot_prepare(struct tool_run *run, yyjson_mut_val *args) {
-  if (run->budget > 0)
+  if (run->budget > 0 && !yyjson_mut_obj_get(args, "budget"))
     yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, "budget"),
                        yyjson_mut_sint(run->doc, (int64_t)run->budget * BOOT_SHARE / 100));
-  yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, "only"), yyjson_mut_str(run->doc, "text"));
+  if (!yyjson_mut_obj_get(args, "only"))
+    yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, "only"), yyjson_mut_str(run->doc, "text"));
   return STATUS_OK;
 }
 
@@ -48,9 +48,6 @@ enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
   struct str shown = buf_str(&b), degraded = mut_member(result, "degraded");
   yyjson_mut_set_strn(text, shown.p, shown.n);
   rewrite_dropped(run, yyjson_mut_obj_get(result, "dropped"));
-  /* The text also lists what was dropped. */
-  if (run->budget > 0 && tokens_estimate(json_write(run->arena, result, false)) > (size_t)run->budget)
-    yyjson_mut_obj_remove_key(result, "dropped");
   if (degraded.n)
     buf_addf(&b, "\ndegraded: %.*s\n", STR_ARG(tool_rewrite_advice(run, degraded)));
   run->text = buf_str(&b);

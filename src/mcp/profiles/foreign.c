@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "core/trust/present.h"
+
 struct str result_text(yyjson_mut_val *obj, const char *name) {
   yyjson_mut_val *v = yyjson_mut_obj_get(obj, name);
   return yyjson_mut_is_str(v) ? (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)} : STR_NONE;
@@ -16,7 +18,10 @@ void result_copy(struct tool_run *run, yyjson_mut_val *into, const char *as, yyj
     yyjson_mut_obj_add_val(run->doc, into, as, yyjson_mut_val_mut_copy(run->doc, v));
 }
 
-struct str pretty_json(struct tool_run *run, yyjson_mut_val *v) { return json_write(run->arena, v, true); }
+/* The text of a profile is not presented later: its structured result is. */
+struct str pretty_json(struct tool_run *run, yyjson_mut_val *v) {
+  return present_neutral(run->arena, json_write(run->arena, v, true));
+}
 
 void answer_json(struct tool_run *run, yyjson_mut_val *result, yyjson_mut_val *shown) {
   assert(yyjson_mut_is_obj(result) && shown);

@@ -1,5 +1,6 @@
 /* mememory.c: profile with the seven tools and the resources of mememory. */
 #include "core/text/token_count.h"
+#include "core/trust/present.h"
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/profiles.h"
 
@@ -87,6 +88,8 @@ static void add_tags(struct tool_run *run, yyjson_mut_val *args) {
 
 static void add_weight(struct tool_run *run, yyjson_mut_val *args) {
   double w = json_num(run->args, "weight", 1.0);
+  if (!yyjson_obj_get(run->args, "weight")) /* the default must not change a stored weight */
+    return;
   w = w > 0 && w <= 1 ? w : 1.0;
   json_put_num(run->doc, args, "weight", w < 0.1 ? 0.1 : w);
 }
@@ -147,7 +150,7 @@ static enum status report_conflict(struct tool_run *run, yyjson_mut_val *memory,
                "  3. Supersede: call remember(content=..., supersedes=<old_id>)\n"
                "  4. Delete old: call forget(id=<old_id>) if it no longer holds\n\nStored memory details:\n");
   buf_add(&b, pretty_json(run, memory));
-  run->text = buf_str(&b);
+  run->text = present_neutral(run->arena, buf_str(&b));
   return STATUS_OK;
 }
 
@@ -269,8 +272,12 @@ static enum status run_memories(struct tool_run *run) {
 /* ---- forget and update ---- */
 
 static enum status run_forget(struct tool_run *run) {
-  struct str id = json_str(run->args, "id");
+  struct str id = str_trim(json_str(run->args, "id"));
   yyjson_mut_val *m, *args = new_args(run), *result;
+  if (str_empty(id)) {
+    error_set(run->err, STATUS_USAGE, "id is empty");
+    return error_fix(run->err, "recall and list show the id of each memory");
+  }
   enum status s = current(run, id, &m);
   if (s == STATUS_OK) {
     json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), result_text(m, "uid"));

@@ -102,6 +102,8 @@ static enum status run_save(struct tool_run *run) {
   add_text(run, args, "key", key);
   add_text(run, args, "type", type);
   add_bool(run, args, "keep_both", true); /* similar text under another key is another entry */
+  if (held)
+    add_text(run, args, "supersedes", result_text(held, "uid")); /* a new entry even if only the type differs */
   if (reason.n)
     add_text(run, args, "reason", reason);
   TRY(tool_op(run, "remember", args, &stored));
@@ -133,6 +135,14 @@ static enum status run_delete(struct tool_run *run) {
   add_bool(run, r, "success", true);
   add_bool(run, r, "deleted", found);
   return done(run, r);
+}
+
+static enum status prepare_search(struct tool_run *run, yyjson_mut_val *args) {
+  enum { MAX_RESULTS = 100, DEFAULT_RESULTS = 5 };
+  int64_t n = json_int(run->args, "max_results", DEFAULT_RESULTS);
+  yyjson_mut_obj_remove_key(args, "limit");
+  add_int(run, args, "limit", n < 1 ? DEFAULT_RESULTS : n > MAX_RESULTS ? MAX_RESULTS : n);
+  return STATUS_OK;
 }
 
 static struct str mode_of(yyjson_mut_val *from, const char *name) {
@@ -237,6 +247,7 @@ static const struct tool tools[] = {
      .flags = TOOL_READS | TOOL_ALWAYS,
      .args = search_args,
      .fixed = "\"include_superseded\":true",
+     .prepare = prepare_search,
      .shape = search_shape,
      .shown = ""},
     {.name = "memory_list",

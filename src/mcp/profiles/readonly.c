@@ -8,8 +8,6 @@ static const struct tool_arg task_args[] = {
   {.name = "status", .form = TOOL_TEXT, .help = "open, blocked, done, stale"},
   {.name = "milestone", .form = TOOL_TEXT},
   {.name = "limit", .form = TOOL_INT},
-  {.name = "project", .form = TOOL_TEXT},
-  {.name = "max_tokens", .form = TOOL_INT, .flags = ARG_LOCAL},
   {0},
 };
 static const struct tool_action task_actions[] = {
@@ -19,17 +17,17 @@ static const struct tool_action task_actions[] = {
 };
 
 static const struct tool tools[] = {
-  {.name = "memory_boot", .title = "Start with memory", .op = "boot", .flags = TOOL_READS | TOOL_ALWAYS | TOOL_WHOLE | TOOL_SAME,
+  {.name = "memory_boot", .title = "Start with memory", .op = "boot", .flags = TOOL_READS | TOOL_ALWAYS | TOOL_WHOLE,
    .description = DEFAULT_BOOT_TEXT,
    .args = default_boot_args, .prepare = default_boot_prepare, .finish = default_boot_finish},
   {.name = "memory_search", .title = "Search memories", .op = "search", .flags = TOOL_READS | TOOL_ALWAYS,
    .description = DEFAULT_SEARCH_TEXT, .args = default_search_args},
-  {.name = "memory_get", .title = "Read a memory", .op = "get", .flags = TOOL_READS | TOOL_SAME, .description = DEFAULT_GET_TEXT,
+  {.name = "memory_get", .title = "Read a memory", .op = "get", .flags = TOOL_READS, .description = DEFAULT_GET_TEXT,
    .args = default_get_args, .actions = default_get_actions, .finish = default_get_finish},
   {.name = "memory_list", .title = "List memories", .op = "list", .flags = TOOL_READS,
    .description = DEFAULT_LIST_TEXT, .args = default_list_args, .actions = default_list_actions},
   {.name = "memory_task", .title = "Tasks", .op = "task list", .flags = TOOL_READS,
-   .description = "To-do list: tasks by priority, or those that are ready to start.",
+   .description = "Call when you look for work: tasks by priority, or those that are ready to start.",
    .args = task_args, .actions = task_actions},
   {.name = "memory_skill", .title = "Skills", .flags = TOOL_READS, .description = DEFAULT_SKILL_TEXT,
    .args = default_skill_args, .actions = default_skill_actions},

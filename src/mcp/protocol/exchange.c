@@ -63,6 +63,15 @@ void exchange_cached(struct exchange *x, yyjson_mut_val *result, int64_t ttl_ms)
   exchange_result(x, result);
 }
 
+static enum status status_of(int code) {
+  bool is_call = code == RPC_PARAMS || code == RPC_INVALID || code == RPC_PARSE;
+  bool is_missing = code == RPC_NO_METHOD || code == MCP_NO_RESOURCE;
+  return is_call                ? STATUS_USAGE
+         : is_missing           ? STATUS_NOT_FOUND
+         : code == RPC_INTERNAL ? STATUS_INTERNAL
+                                : STATUS_REFUSED;
+}
+
 void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data, const char *fmt, ...) {
   va_list ap;
   assert(code < 0 && http >= 200 && http < 600);
@@ -72,12 +81,14 @@ void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data
   struct secret_hits hits; /* may quote the client's input; the store's patterns may be unavailable */
   redact_find(x->arena, message, NULL, &hits);
   message = redact_apply(x->arena, message, &hits);
+  error_set(&x->failure, status_of(code), "%.*s", STR_ARG(message));
   send_answer(x, http, rpc_error(x->arena, x->doc, x->in->id, code, message, data));
 }
 
 void exchange_failed(struct exchange *x, const struct error *err) {
   assert(err->code != STATUS_OK);
   exchange_error(x, 200, RPC_INTERNAL, NULL, "%s%s%s", err->message, err->fix[0] ? ": " : "", err->fix);
+  x->failure = *err;
 }
 
 void exchange_notify(struct exchange *x, const char *method, yyjson_mut_val *params) {
@@ -120,7 +131,7 @@ void exchange_progress(struct exchange *x, const char *what, double done, double
 
 enum status exchange_borrow(struct exchange *x, struct error *err) {
   assert(!x->engine);
-  return pool_acquire(x->server->options.pool, &x->engine, err);
+  return pool_acquire_for(x->server->options.pool, &x->caller, &x->engine, err);
 }
 
 void exchange_give_back(struct exchange *x) {
@@ -144,7 +155,7 @@ enum status exchange_call(struct exchange *x, const struct op *op, struct str ar
   yyjson_mut_val *result;
   assert(!x->engine); /* a thread that waits for a second engine could block the pool */
   TRY(json_read(x->arena, args, &values, err));
-  TRY(pool_acquire(x->server->options.pool, &engine, err));
+  TRY(pool_acquire_for(x->server->options.pool, &x->caller, &engine, err));
   enum status s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
   pool_release(x->server->options.pool, engine);
   TRY(s);

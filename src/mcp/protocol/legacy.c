@@ -7,7 +7,10 @@
 #include "mcp/protocol/server.h"
 #include "op/access/authenticate.h"
 
-enum { SESSIONS_MAX = 1024, SESSION_RANDOM = 20, CAPABILITIES_MAX = 64 * 1024, NAME_MAX_BYTES = 200 };
+/* SESSIONS_MAX: of all callers. OWN_MAX: of a token; it replaces its own least recently used one. A team replaces its
+ * own if it has TEAM_MAX, so it cannot evict all sessions of other teams. */
+enum { SESSIONS_MAX = 1024, OWN_MAX = 64, TEAM_MAX = SESSIONS_MAX / 2 };
+enum { SESSION_RANDOM = 20, CAPABILITIES_MAX = 64 * 1024, NAME_MAX_BYTES = 200 };
 
 static const char *const newest_legacy = "2025-11-25";
 
@@ -194,21 +197,42 @@ struct mcp_session *mcp_session_only(struct mcp_server *server) {
   return s;
 }
 
-/* The least recently used session if there are too many; holds a reference. */
-static struct mcp_session *eviction_candidate(struct mcp_server *server) {
+/* The least recently used session of a group, and the size of the group. */
+struct group {
+  struct mcp_session *oldest;
+  size_t n;
+};
+
+static void group_add(struct group *g, struct mcp_session *s) {
+  if (!g->oldest || s->used < g->oldest->used)
+    g->oldest = s;
+  g->n++;
+}
+
+/* The session that makes room for another one of this caller; holds a reference. NULL: there is room. */
+static struct mcp_session *eviction_candidate(struct mcp_server *server, const struct caller *caller) {
+  struct group own = {0}, team = {0}, all = {0};
   pthread_mutex_lock(&server->lock);
+  for (struct mcp_session *s = server->sessions; s; s = s->next) {
+    group_add(&all, s);
+    if (str_eq(s->team, caller->team))
+      group_add(&team, s);
+    if (is_owner(caller, s))
+      group_add(&own, s);
+  }
   struct mcp_session *found = NULL;
-  for (struct mcp_session *s = server->sessions; s && server->session_count >= SESSIONS_MAX; s = s->next)
-    if (!found || s->used < found->used)
-      found = s;
+  if (caller->principal && own.n >= OWN_MAX)
+    found = own.oldest;
+  else if (all.n >= SESSIONS_MAX)
+    found = team.n >= TEAM_MAX ? team.oldest : all.oldest;
   if (found)
     found->refs++;
   pthread_mutex_unlock(&server->lock);
   return found;
 }
 
-static void evict_session(struct mcp_server *server) {
-  struct mcp_session *old = eviction_candidate(server);
+static void evict_session(struct mcp_server *server, const struct caller *caller) {
+  struct mcp_session *old = eviction_candidate(server, caller);
   if (!old)
     return;
   mcp_session_end(server, old);
@@ -224,7 +248,7 @@ static void add_session(struct exchange *x, struct mcp_session *s) {
     randombytes_buf(bytes, sizeof(bytes));
     sodium_bin2hex(s->id, sizeof(s->id), bytes, sizeof(bytes));
     memcpy(x->reply->session, s->id, sizeof(s->id));
-    evict_session(server);
+    evict_session(server, &x->caller);
   }
   pthread_mutex_lock(&server->lock);
   struct mcp_session *before = server->options.one_connection ? server->sessions : NULL;

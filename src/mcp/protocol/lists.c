@@ -151,7 +151,7 @@ static bool add_tools(struct exchange *x, const struct principal *who, yyjson_mu
   for (const struct tool *t = x->profile->tools; t->name; t++) {
     const struct tool *shown = t->flags & TOOL_HIDDEN ? NULL : visible_tool(who, x->arena, t);
     if (shown)
-      yyjson_mut_arr_append(list, tool_definition(x->doc, shown));
+      yyjson_mut_arr_append(list, tool_definition(x->doc, x->profile, shown));
   }
   if (x->server->options.conformance)
     mcp_fixtures->list_tools(x, list);

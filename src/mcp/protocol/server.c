@@ -87,6 +87,9 @@ static void run_request(struct exchange *x) {
                    STR_ARG(x->in->method.n > 100 ? STR("(a long name)") : x->in->method));
     return;
   }
+  x->method = m->name;
+  x->quick = m->quick;
+  x->caller.part = true; /* note() records one call, however many operations it takes */
   enter(x);
   if (!m->quick)
     roots_find_project(x);
@@ -142,11 +145,25 @@ static void run_message(struct exchange *x) {
     run_request(x);
 }
 
+/* Records the call. A request that is no call, or whose caller is unknown, is only counted. */
+static void note(struct exchange *x) {
+  bool failed = x->failure.code != STATUS_OK, is_call = x->method && !x->quick;
+  struct pool *pool = x->server->options.pool;
+  if (!pool || x->recorded || (!failed && (x->unfinished || !is_call)) || x->in->kind == RPC_RESPONSE ||
+      x->in->kind == RPC_NOTIFICATION)
+    return;
+  struct str method = str_from(x->method ? x->method : "unknown method");
+  if (!x->caller.tool.p)
+    x->caller.tool = method;
+  pool_note(pool, &x->caller, method, x->began, failed ? &x->failure : NULL, is_call);
+}
+
 /* Without memory, not even the request's id can be echoed. */
 static void answer_no_memory(struct exchange *x) {
   static const struct str text =
       STR_INIT("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out of memory\"}}");
   x->reply->status = 503;
+  error_set(&x->failure, STATUS_NOMEM, "out of memory");
   if (!x->answered)
     x->out->send(x->out->arg, text, true);
   x->answered = true;
@@ -175,9 +192,11 @@ void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender,
                        .in = in,
                        .progress = -1};
   assert(x.profile && out->send && in->kind <= RPC_BAD);
+  x.began = clock_ticks_us();
   pthread_mutex_init(&x.sending, NULL);
   run_guarded(&x);
   exchange_give_back(&x);
+  note(&x);
   leave(&x);
   if (x.session)
     mcp_session_drop(server, x.session);

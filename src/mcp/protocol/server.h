@@ -29,6 +29,7 @@ struct watched {
   int64_t told;  /* transaction of the last notification */
   uint64_t seen; /* number of the last change it was compared with */
   const struct resource *resource;
+  int64_t memory_id;        /* current version of a memory that is watched by its key; 0 if unknown */
   struct str uri, variable; /* allocated with the struct */
 };
 
@@ -102,6 +103,14 @@ struct exchange {
   struct origin origin;
 
   struct engine *engine; /* see exchange_borrow() */
+
+  /* For the record of calls. */
+  int64_t began;        /* ticks */
+  const char *method;   /* NULL: unknown */
+  bool quick;           /* the method is no call: recorded only if it is refused */
+  bool unfinished;      /* the client was asked something and repeats its request */
+  bool recorded;        /* by the tool's call */
+  struct error failure; /* code STATUS_OK: none */
 
   pthread_mutex_t sending;
   bool answered;

@@ -40,11 +40,26 @@ struct follower {
 
 /* ---- lists of URIs ---- */
 
+/* The memory that has this key now; 0 if there is none. Events of later changes name the memory, not its key. */
+static int64_t memory_of_key(struct exchange *x, const struct resource *resource, struct str key) {
+  yyjson_val *result;
+  struct error ignored;
+  int64_t number;
+  if (!resource || strcmp(resource->op, "get") != 0 || str_int64(key, &number))
+    return 0;
+  yyjson_mut_val *args = yyjson_mut_obj(x->doc);
+  json_put(x->doc, args, "id", key);
+  enum status s = exchange_op(x, "history", json_write(x->arena, args, false), &result, &ignored);
+  return s == STATUS_OK ? json_int(result, "head", 0) : 0;
+}
+
 /* Resolves the URI here, so comparing it with an event allocates nothing. */
-static bool watch(struct arena *a, struct mcp_server *server, struct watched **list, struct str uri) {
+static bool watch(struct exchange *x, struct watched **list, struct str uri) {
   size_t count = 0;
+  struct mcp_server *server = x->server;
   struct str variable = STR_NONE;
-  const struct resource *resource = resource_find(a, uri, &variable);
+  const struct resource *resource = resource_find(x->arena, uri, &variable);
+  int64_t memory_id = memory_of_key(x, resource, variable);
   struct watched *w = uri.n <= URI_MAX ? mem_zalloc(sizeof(*w) + uri.n + variable.n) : NULL;
   if (!w)
     return false;
@@ -56,6 +71,7 @@ static bool watch(struct arena *a, struct mcp_server *server, struct watched **l
   w->uri = (struct str){at, uri.n};
   w->variable = (struct str){at + uri.n, variable.n};
   w->resource = resource;
+  w->memory_id = memory_id;
   pthread_mutex_lock(&server->lock);
   bool known = false;
   for (struct watched *other = *list; other; other = other->next, count++)
@@ -225,8 +241,13 @@ struct news {
   const struct follower *from; /* follower whose streams are notified; NULL, or the team's: streams without their own */
 };
 
-static bool concerns(const struct news *news, const struct watched *w) {
-  return w->resource && w->resource->concerns(w->variable, news->event, news->before, news->after);
+static bool concerns(const struct news *news, struct watched *w) {
+  int64_t id = news->event->memory_id;
+  if (!w->resource || !w->resource->concerns(w->variable, news->event, news->before, news->after))
+    return w->memory_id && w->memory_id == id;
+  if (id && json_str(news->after, "key").p && str_eq(json_str(news->after, "key"), w->variable))
+    w->memory_id = id; /* a new version */
+  return true;
 }
 
 /* Copies the next changed URI that was not notified in this transaction; returns its length, 0: none. */
@@ -235,7 +256,7 @@ static size_t next_changed(struct watched *list, const struct news *news, char o
     if (w->seen == news->number)
       continue;
     w->seen = news->number;
-    if ((news->txn && w->told == news->txn) || !concerns(news, w))
+    if (!concerns(news, w) || (news->txn && w->told == news->txn))
       continue;
     w->told = news->txn;
     assert(w->uri.n <= URI_MAX);
@@ -445,7 +466,7 @@ void method_subscribe(struct exchange *x) {
     exchange_failed(x, &err);
     return;
   }
-  if (watch(x->arena, x->server, &x->session->watched, uri))
+  if (watch(x, &x->session->watched, uri))
     exchange_result(x, yyjson_mut_obj(x->doc));
   else
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: at most %d resources of %d bytes are watched",
@@ -549,7 +570,7 @@ static yyjson_mut_val *accept(struct exchange *x, struct mcp_stream *s, yyjson_v
   yyjson_val *v;
   yyjson_arr_foreach(yyjson_obj_get(filter, "resourceSubscriptions"), i, n, v) {
     struct str uri = json_val_str(v);
-    if (!can_watch(x, uri) || !watch(x->arena, x->server, &s->watched, uri))
+    if (!can_watch(x, uri) || !watch(x, &s->watched, uri))
       continue;
     list = list ? list : json_put_arr(x->doc, accepted, "resourceSubscriptions");
     json_add_str(x->doc, list, uri);

@@ -48,6 +48,43 @@ static const char *spread_name(const struct tool *tool) {
   return NULL;
 }
 
+/* A value for an argument that the advice does not name: the caller's name, or a placeholder in capitals. */
+static yyjson_mut_val *placeholder(const struct tool_run *run, struct str name) {
+  if (str_is(name, "source") && !str_empty(run->caller.source))
+    return yyjson_mut_strncpy(run->doc, run->caller.source.p, run->caller.source.n);
+  struct buf b = BUF(run->arena);
+  for (size_t i = 0; i < name.n; i++)
+    buf_addc(&b, name.p[i] >= 'a' && name.p[i] <= 'z' ? (char)(name.p[i] - 'a' + 'A') : name.p[i]);
+  return yyjson_mut_strncpy(run->doc, b.p, b.n);
+}
+
+static bool has_arg(const struct tool *tool, struct str name) {
+  for (const struct tool_arg *p = tool->args; p && p->name; p++)
+    if (str_is(name, p->name))
+      return true;
+  return !tool->args;
+}
+
+/* Adds a required argument if it is missing, so that the call can be made as it is written. */
+static void require(const struct tool_run *run, const struct tool *tool, struct str name, yyjson_mut_val *out) {
+  const char *spread = has_arg(tool, name) ? NULL : spread_name(tool);
+  if (spread && !yyjson_mut_obj_get(out, spread))
+    json_put_obj(run->doc, out, spread);
+  yyjson_mut_val *into = spread ? yyjson_mut_obj_get(out, spread) : out;
+  if (!yyjson_mut_obj_getn(into, name.p, name.n))
+    yyjson_mut_obj_put(into, yyjson_mut_strncpy(run->doc, name.p, name.n), placeholder(run, name));
+}
+
+static void add_required(const struct tool_run *run, const struct found *f, yyjson_mut_val *out) {
+  const struct tool_arg *args = tool_args_of(run->arena, f->tool);
+  struct str rest = str_from(f->action ? f->action->needs : NULL), name;
+  for (const struct tool_arg *p = args; p->name; p++)
+    if ((p->flags & ARG_REQUIRED) || strcmp(p->name, "source") == 0)
+      require(run, f->tool, str_from(p->name), out);
+  while (str_next(&rest, ' ', &name))
+    require(run, f->tool, name, out);
+}
+
 struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut_val *args) {
   struct found f;
   if (!find_tool(run->profile, op, &f))
@@ -74,6 +111,7 @@ struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut
   }
   if (fields)
     yyjson_mut_obj_put(out, yyjson_mut_str(run->doc, spread), fields);
+  add_required(run, &f, out);
   return arena_printf(run->arena, "%s %s", f.tool->name, json_write(run->arena, out, false).p);
 }
 
@@ -89,7 +127,6 @@ struct str tool_rewrite_advice(const struct tool_run *run, struct str text) {
                                        .arena = run->arena,
                                        .doc = run->doc,
                                        .call = call_at,
-                                       .help = "the definition of the tool",
                                        .session = "the argument session",
                                        .elsewhere = "a command for the user"};
   return advice_translate(&interface, text);

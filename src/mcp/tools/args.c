@@ -130,6 +130,41 @@ static enum status check_choices(struct tool_run *run, const struct tool_arg *ar
 
 /* ---- checks ---- */
 
+/* Arguments that every tool of Cairn's own profiles takes, so that they need no place in each definition. */
+static const struct tool_arg common_args[] = {
+    {.name = "project", .form = TOOL_TEXT},
+    {.name = "max_tokens", .form = TOOL_INT, .flags = ARG_LOCAL},
+    {0},
+};
+
+static const struct tool_arg *find_spread(const struct tool_arg *args) {
+  for (const struct tool_arg *p = args; p->name; p++)
+    if (p->flags & ARG_SPREAD)
+      return p;
+  return NULL;
+}
+
+static const struct op *chosen_op(const struct tool_run *run) {
+  const char *op = run->action ? run->action->op : run->tool->op;
+  return op ? op_find(str_from(op)) : NULL;
+}
+
+/* The argument with a name: of the table, common to all, or a member of the ARG_SPREAD argument given next to it. */
+static const struct tool_arg *find_any(const struct tool_run *run, const struct tool_arg *args, struct str name) {
+  const struct tool_arg *arg = find_arg(args, name);
+  if (arg || run->profile->foreign || (run->tool->actions && str_is(name, "action")))
+    return arg;
+  const struct param *p = find_spread(args) && chosen_op(run) ? op_param(chosen_op(run), name) : NULL;
+  struct tool_arg *member = arena_new(run->arena, struct tool_arg);
+  return p && tool_arg_of(p, member) ? member : find_arg(common_args, name);
+}
+
+static bool is_given(const struct tool_run *run, yyjson_mut_val *given, struct str name) {
+  const struct tool_arg *spread = find_spread(tool_args_of(run->arena, run->tool));
+  return yyjson_mut_obj_getn(given, name.p, name.n) ||
+         (spread && yyjson_mut_obj_getn(yyjson_mut_obj_get(given, spread->name), name.p, name.n));
+}
+
 static enum status check_one(struct tool_run *run, const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
   yyjson_mut_val *value = tool_value(run, arg->form, v);
   if (!value)
@@ -182,7 +217,7 @@ static enum status add_missing(struct tool_run *run, const struct tool_arg *arg,
 static enum status check_needs(struct tool_run *run, yyjson_mut_val *given) {
   struct str rest = str_from(run->action ? run->action->needs : NULL), name;
   while (str_next(&rest, ' ', &name))
-    if (!yyjson_mut_obj_getn(given, name.p, name.n))
+    if (!is_given(run, given, name))
       return missing(run, run->action->name, name);
   return STATUS_OK;
 }
@@ -198,7 +233,7 @@ enum status tool_check(struct tool_run *run) {
   yyjson_val *key, *v;
   yyjson_obj_foreach(run->args, i, n, key, v) {
     struct str name = json_val_str(key);
-    const struct tool_arg *arg = find_arg(args, name);
+    const struct tool_arg *arg = find_any(run, args, name);
     if (yyjson_is_null(v) || (!arg && run->tool->actions && str_is(name, "action")))
       continue;
     if (!arg && str_is(name, "session") && yyjson_is_str(v))
@@ -308,7 +343,7 @@ enum status tool_map(struct tool_run *run, const struct op *op, yyjson_mut_val *
   size_t i, n;
   yyjson_val *key, *v;
   yyjson_obj_foreach(run->args, i, n, key, v) {
-    const struct tool_arg *arg = find_arg(args, json_val_str(key));
+    const struct tool_arg *arg = find_any(run, args, json_val_str(key));
     if (arg)
       TRY(map_one(run, op, args, arg, v, into));
   }

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "mcp/protocol/server.h"
 #include "mcp/tools/internal.h"
 
@@ -31,7 +32,8 @@ static void answer(struct exchange *x, const struct tool_run *run) {
     yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
   }
   /* A schema from the row does not describe errors, so those are sent only as text. */
-  bool structured = (x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0) && !(run->is_error && run->tool->output);
+  bool structured = run->profile->foreign && (x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0) &&
+                    !(run->is_error && run->tool->output);
   if (run->result && structured)
     yyjson_mut_obj_add_val(doc, result, "structuredContent", run->result);
   json_put_bool(doc, result, "isError", run->is_error);
@@ -56,11 +58,43 @@ static void remember_handle(struct exchange *x, const struct tool_run *run) {
 
 /* ---- the call ---- */
 
+/* Records the call, which may have run several operations or none. */
+static void record(struct exchange *x, const struct tool_run *run, enum status s) {
+  const char *op = run->action ? run->action->op : run->tool->op;
+  yyjson_mut_val *session = run->result && is_boot(run) ? yyjson_mut_obj_get(run->result, "session") : NULL;
+  struct str project = json_str(run->args, "project");
+  struct caller caller = run->caller;
+  bool failed = s != STATUS_OK || run->is_error;
+  struct error refused = failed ? *run->err : (struct error){0};
+  if (yyjson_mut_is_str(session))
+    caller.session = str_from(yyjson_mut_get_str(session));
+  caller.project = project.p ? project : caller.project;
+  if (failed && refused.code == STATUS_OK) /* a function of the row refused; the text of an answer may be a secret */
+    error_set(&refused, STATUS_REFUSED, "%.*s", STR_ARG(utf8_cut(run->text, 200)));
+  op_note(x->engine, &caller, str_from(op ? op : run->tool->name), x->began, failed ? &refused : NULL);
+  x->recorded = true;
+}
+
+/* Records a call that was refused before the tool ran, after its answer was sent. */
+static void record_refusal(struct exchange *x) {
+  struct error ignored;
+  assert(x->failure.code != STATUS_OK && !x->recorded);
+  if (exchange_borrow(x, &ignored) != STATUS_OK)
+    return;
+  struct str name = x->caller.tool.p ? x->caller.tool : STR("tools/call");
+  x->caller.tool = name;
+  op_note(x->engine, &x->caller, name, x->began, &x->failure);
+  x->recorded = true;
+  exchange_give_back(x);
+}
+
 static enum status call(struct exchange *x, struct tool_run *run) {
   TRY(exchange_borrow(x, run->err));
   run->engine = x->engine;
   enum status s = tool_call(run);
   run->engine = NULL;
+  if (s != STATUS_CONFIRM)
+    record(x, run, s);
   exchange_give_back(x);
   return s;
 }
@@ -84,13 +118,16 @@ static bool confirm(struct exchange *x, struct tool_run *run) {
     error_fix(run->err, "leave it as it is, or ask the user what to do instead");
     break;
   case INPUT_PENDING:
+    x->unfinished = true;
     return false;
   case INPUT_IMPOSSIBLE:
     error_fix(run->err, "ask the user; if they agree, repeat the call with \"confirm\": true");
     break;
   }
+  x->failure = *run->err;
   fail(run);
   answer(x, run);
+  record_refusal(x);
   return false;
 }
 
@@ -120,6 +157,7 @@ static void run_tool(struct exchange *x, const struct tool *tool, yyjson_val *ar
                          .args = args,
                          .confirmed = confirmed,
                          .err = &err};
+  x->caller.tool = str_from(tool->name);
   if (!input_check(x, &state))
     return;
   enum status s = call(x, &run);
@@ -130,27 +168,37 @@ static void run_tool(struct exchange *x, const struct tool *tool, yyjson_val *ar
     run.args = args;
     s = call(x, &run);
   }
-  if (s != STATUS_OK)
+  if (s != STATUS_OK) {
+    x->failure = err; /* without an engine the call is not recorded yet */
     fail(&run);
+  }
   remember_handle(x, &run);
   answer(x, &run);
 }
 
+/* False: `arguments` is not an object. */
+static bool read_arguments(struct exchange *x, yyjson_val **ret_args) {
+  struct error err;
+  *ret_args = yyjson_obj_get(x->in->params, "arguments");
+  if (!*ret_args)
+    return json_read(x->arena, STR("{}"), ret_args, &err) == STATUS_OK;
+  return yyjson_is_obj(*ret_args);
+}
+
 void method_tools_call(struct exchange *x) {
   struct str name = json_str(x->in->params, "name");
-  yyjson_val *args = yyjson_obj_get(x->in->params, "arguments");
-  struct error err;
-  if (!name.p) {
+  const struct tool *tool = name.p ? tool_find(x->profile, name) : NULL;
+  yyjson_val *args;
+  if (!name.p)
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: name is missing");
-  } else if (args && !yyjson_is_obj(args)) {
+  else if (!read_arguments(x, &args))
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: arguments must be an object");
-  } else {
-    if (!args && json_read(x->arena, STR("{}"), &args, &err) != STATUS_OK)
-      return;
-    const struct tool *tool = tool_find(x->profile, name);
-    if (tool)
-      run_tool(x, tool, args);
-    else if (!x->server->options.conformance || !mcp_fixtures->call(x, name))
-      exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown tool: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
-  }
+  else if (tool)
+    run_tool(x, tool, args);
+  else if (x->server->options.conformance && mcp_fixtures->call(x, name))
+    return;
+  else
+    exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown tool: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
+  if (x->failure.code != STATUS_OK && !x->recorded)
+    record_refusal(x);
 }

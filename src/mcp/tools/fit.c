@@ -1,8 +1,8 @@
 /* fit.c: fits an answer into its token budget.
  *
- * Text and structured content repeat the same facts, and a client shows one of them to the model, so each must fit the
- * budget. Lists lose whole items at their end, long texts are cut between characters, and the answer says what was left
- * out and which call shows it. */
+ * Where text and structured content repeat the same facts, a client may show either to the model, so each must fit.
+ * Lists lose whole items at their end, long texts are cut between characters, and the answer says what was left out and
+ * which call shows it. */
 #include <assert.h>
 
 #include "core/text/token_count.h"
@@ -53,7 +53,8 @@ static struct str more_call(const struct cut *c) {
     arg = "offset";
     value = json_int(run->args, "offset", 0) + (int64_t)c->lists[0].kept;
   }
-  if (!offers(run->tool, arg) || (strcmp(arg, "max_tokens") == 0 && run->budget >= TOOL_BUDGET_MAX))
+  bool is_budget = strcmp(arg, "max_tokens") == 0;
+  if (is_budget ? run->profile->foreign || run->budget >= TOOL_BUDGET_MAX : !offers(run->tool, arg))
     return STR_NONE;
   yyjson_mut_val *args = yyjson_val_mut_copy(run->doc, run->args);
   yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, arg), yyjson_mut_sint(run->doc, value));
@@ -140,16 +141,10 @@ static bool drop_items(struct cut *c, size_t over) {
   return true;
 }
 
+/* Members of a memory that are dropped first, without notice. */
 static const char *const expendable[] = {"uid",        "weight",        "delivery",   "age_days",     "topics",
                                          "upvotes",    "downvotes",     "updated_at", "action_items", "access_count",
                                          "valid_from", "last_accessed", NULL};
-
-bool tool_is_expendable(struct str member) {
-  for (const char *const *p = expendable; *p; p++)
-    if (str_is(member, *p))
-      return true;
-  return false;
-}
 
 static void slim(yyjson_mut_val *v) {
   size_t i, n;
@@ -304,12 +299,13 @@ static void cap_items(struct cut *c) {
   }
 }
 
+/* The larger of the parts that are sent. */
 static size_t answer_size(struct tool_run *run, bool own) {
-  size_t json = size_of(run, run->result), text;
-  if (!own)
-    return json;
-  run->text = tool_render(run);
-  text = tokens_estimate(run->text);
+  size_t json = run->profile->foreign ? size_of(run, run->result) : 0, text = 0;
+  if (own) {
+    run->text = tool_render(run);
+    text = tokens_estimate(run->text);
+  }
   return json > text ? json : text;
 }
 

@@ -16,12 +16,6 @@ unsigned tool_flags(const struct tool *tool);
  * has `confirm`, which method_tools_call() removes: tool_call() does not know it. */
 bool tool_needs_consent(const struct tool *tool);
 
-/* ---- mcp/tools/output.c ---- */
-
-/* The schema of the tool's answer, from the results of its operations, in at most `room` tokens: the whole schema, else
- * the outermost members, else as many of those as fit. NULL: unknown, or nothing fits. */
-yyjson_mut_val *tool_output(struct arena *a, yyjson_mut_doc *doc, const struct tool *tool, size_t room);
-
 /* ---- mcp/tools/value.c ---- */
 
 /* The value converted to a form; NULL if that would lose information. */
@@ -55,8 +49,6 @@ struct str tool_render(struct tool_run *run);
 
 /* ---- mcp/tools/fit.c ---- */
 
-/* True for members of a memory that are dropped first, without notice. */
-bool tool_is_expendable(struct str member);
 /* Fits run->result into the budget. With `own` (no function of the row wrote the text), also fits the text. */
 void tool_fit(struct tool_run *run, bool own);
 

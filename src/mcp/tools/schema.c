@@ -1,7 +1,6 @@
 /* schema.c: the definition of a tool for tools/list, built only from its row: the same bytes every time. */
 #include <assert.h>
 
-#include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 
 #define ANY_OBJECT "{\"type\":\"object\"}"
@@ -72,12 +71,17 @@ static void put_arg(yyjson_mut_doc *doc, yyjson_mut_val *properties, yyjson_mut_
     yyjson_mut_arr_add_str(doc, required, arg->name);
 }
 
-static void put_params(yyjson_mut_doc *doc, yyjson_mut_val *properties, yyjson_mut_val *required,
-                       const struct param *params) {
+/* The help of an operation's argument may name options of the command line. */
+static void put_params(yyjson_mut_doc *doc, const struct profile *profile, const struct tool *tool,
+                       yyjson_mut_val *properties, yyjson_mut_val *required, const struct param *params) {
+  struct tool_run run = {.profile = profile, .tool = tool, .arena = doc->alc.ctx, .doc = doc};
   struct tool_arg arg;
   for (const struct param *p = params; p->name; p++)
-    if (tool_arg_of(p, &arg))
+    if (tool_arg_of(p, &arg)) {
+      if (arg.help)
+        arg.help = tool_rewrite_advice(&run, str_from(arg.help)).p;
       put_arg(doc, properties, required, &arg);
+    }
 }
 
 static void put_actions(yyjson_mut_doc *doc, yyjson_mut_val *properties, yyjson_mut_val *required,
@@ -112,24 +116,27 @@ static void put_confirm(yyjson_mut_doc *doc, yyjson_mut_val *properties) {
   yyjson_mut_obj_add_str(doc, schema, "description", "the user agreed");
 }
 
-static yyjson_mut_val *input_schema(yyjson_mut_doc *doc, const struct tool *tool) {
+/* Tools of own profiles also take arguments that only the instructions name. */
+static yyjson_mut_val *input_schema(yyjson_mut_doc *doc, const struct profile *profile, const struct tool *tool) {
   yyjson_mut_val *schema = yyjson_mut_obj(doc), *properties = yyjson_mut_obj(doc), *required = yyjson_mut_arr(doc);
   put_type(doc, schema, "object");
   const struct op *op = tool->args || !tool->op ? NULL : op_find(str_from(tool->op));
   if (tool->actions)
     put_actions(doc, properties, required, tool);
   for (const struct tool_arg *p = tool->args; p && p->name; p++)
-    put_arg(doc, properties, required, p);
+    if (!(p->flags & ARG_UNLISTED))
+      put_arg(doc, properties, required, p);
   if (op) {
-    put_params(doc, properties, required, op->params);
-    put_params(doc, properties, required, common_params);
+    put_params(doc, profile, tool, properties, required, op->params);
+    put_params(doc, profile, tool, properties, required, common_params);
   }
   if (tool_needs_consent(tool))
     put_confirm(doc, properties);
   yyjson_mut_obj_add_val(doc, schema, "properties", properties);
   if (yyjson_mut_arr_size(required))
     yyjson_mut_obj_add_val(doc, schema, "required", required);
-  yyjson_mut_obj_add_bool(doc, schema, "additionalProperties", false);
+  if (profile->foreign)
+    yyjson_mut_obj_add_bool(doc, schema, "additionalProperties", false);
   return schema;
 }
 
@@ -161,33 +168,18 @@ static void put_description(yyjson_mut_doc *doc, yyjson_mut_val *def, const stru
     yyjson_mut_obj_add_str(doc, def, "description", op->summary);
 }
 
-static yyjson_mut_val *definition(yyjson_mut_doc *doc, const struct tool *tool, yyjson_mut_val *output) {
+yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct profile *profile, const struct tool *tool) {
+  assert(tool->name && (tool->op || tool->actions || tool->run));
   yyjson_mut_val *def = yyjson_mut_obj(doc);
   yyjson_mut_obj_add_str(doc, def, "name", tool->name);
   if (tool->title)
     yyjson_mut_obj_add_str(doc, def, "title", tool->title);
   put_description(doc, def, tool);
-  yyjson_mut_obj_add_val(doc, def, "inputSchema", input_schema(doc, tool));
-  yyjson_mut_obj_add_val(doc, def, "outputSchema", output);
+  yyjson_mut_obj_add_val(doc, def, "inputSchema", input_schema(doc, profile, tool));
+  if (profile->foreign)
+    yyjson_mut_obj_add_val(doc, def, "outputSchema", literal(doc, tool->output ? tool->output : ANY_OBJECT));
   put_annotations(doc, def, tool_flags(tool));
   if (tool->flags & TOOL_ALWAYS)
     yyjson_mut_obj_add_bool(doc, json_put_obj(doc, def, "_meta"), "anthropic/alwaysLoad", true);
   return def;
-}
-
-/* The size limit holds for rows with their own `args`, which are written for models. Rows that only name an operation
- * are for programs. */
-yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool) {
-  struct arena *a = doc->alc.ctx;
-  assert(tool->name && (tool->op || tool->actions || tool->run));
-  yyjson_mut_val *plain = definition(doc, tool, literal(doc, tool->output ? tool->output : ANY_OBJECT));
-  if (tool->output)
-    return plain;
-  size_t room = SIZE_MAX;
-  if (tool->args) {
-    size_t taken = tokens_estimate(json_write(a, plain, false));
-    room = taken < TOOL_DEFINITION ? TOOL_DEFINITION - taken : 0;
-  }
-  yyjson_mut_val *output = tool_output(a, doc, tool, room);
-  return output ? definition(doc, tool, output) : plain;
 }

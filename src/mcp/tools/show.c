@@ -1,8 +1,14 @@
 /* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member. */
 #include <assert.h>
 
+#include "base/utf8.h"
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
+
+/* LIST_BYTES: size of a list of LIST_HITS memories, so that the whole message has at most 3 KB; longer lists have as
+ * much for each memory. LINE_MARKS: line breaks as JSON, and the indentation. TEXT_LEAST: minimum of a cut text.
+ * WORD_MOST: a cut falls before a word of at most this size. */
+enum { LIST_BYTES = 2500, LIST_HITS = 10, LINE_MARKS = 6, TEXT_LEAST = 80, WORD_MOST = 20 };
 
 bool tool_is_memory(yyjson_mut_val *v) {
   if (!yyjson_mut_is_obj(v) || !yyjson_mut_obj_get(v, "id"))
@@ -17,13 +23,23 @@ static void head_part(struct buf *b, const char *label, struct str value) {
     buf_addf(b, " | %s%.*s", label, STR_ARG(present_line(b->a, value)));
 }
 
+/* The age that a search reports, else the date. */
+static struct str when_of(struct arena *a, yyjson_mut_val *m) {
+  struct str date = mut_member(m, "created_at");
+  yyjson_mut_val *age = yyjson_mut_obj_get(m, "age_days");
+  int64_t days = yyjson_mut_is_num(age) ? (int64_t)yyjson_mut_get_num(age) : -1;
+  if (days >= 0)
+    return days ? arena_printf(a, "%lldd", (long long)days) : STR("today");
+  return (struct str){date.p, date.n > 10 ? 10 : date.n};
+}
+
 static void show_head(struct buf *b, yyjson_mut_val *m) {
-  struct str date = mut_member(m, "created_at"), state = mut_member(m, "state"), by = mut_member(m, "written_by");
-  buf_addf(b, "```%s %lld", yyjson_mut_obj_get(m, "headline") ? "memory" : "note",
+  struct str state = mut_member(m, "state"), by = mut_member(m, "written_by");
+  buf_addf(b, "%s %lld", yyjson_mut_obj_get(m, "headline") ? "memory" : "note",
            (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(m, "id")));
   head_part(b, "", mut_member(m, "type"));
   head_part(b, "", mut_member(m, "severity"));
-  head_part(b, "", (struct str){date.p, date.n > 10 ? 10 : date.n});
+  head_part(b, "", when_of(b->a, m));
   head_part(b, "project ", mut_member(m, "project"));
   head_part(b, "key ", mut_member(m, "key"));
   head_part(b, "source ", by.p ? by : mut_member(m, "source"));
@@ -34,21 +50,37 @@ static void show_head(struct buf *b, yyjson_mut_val *m) {
     head_part(b, "", state);
   head_part(b, "", mut_member(m, "status"));
   head_part(b, "", mut_member(m, "priority"));
-  buf_addc(b, '\n');
 }
 
-/* Shown in the first line, or useless to a reader. */
+/* Shown in the first line, or useless to a model: no tool takes a hash, and an id names a memory. */
 static bool is_in_head(struct str name) {
   static const char *const names[] = {
       "id",      "uid",        "headline",   "kind",         "type",     "severity",  "created_at",
       "project", "key",        "source",     "trust",        "state",    "status",    "priority",
       "body",    "text",       "snippet",    "weight",       "delivery", "age_days",  "score",
       "session", "valid_from", "updated_at", "access_count", "upvotes",  "downvotes", "last_accessed",
-      "topics",  "written_by", "untrusted",  "suspect",      NULL};
+      "topics",  "written_by", "untrusted",  "suspect",      "hash",     NULL};
   for (const char *const *p = names; *p; p++)
     if (str_is(name, *p))
       return true;
   return false;
+}
+
+/* An id names a memory as well, and is shorter. */
+static void drop_uids(yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *key, *e;
+  if (yyjson_mut_is_arr(v))
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      drop_uids(e);
+    }
+  if (!yyjson_mut_is_obj(v))
+    return;
+  if (yyjson_mut_obj_get(v, "id"))
+    yyjson_mut_obj_remove_key(v, "uid");
+  yyjson_mut_obj_foreach(v, i, n, key, e) {
+    drop_uids(e);
+  }
 }
 
 static void show_value(struct buf *b, yyjson_mut_val *v) {
@@ -67,31 +99,138 @@ static void show_value(struct buf *b, yyjson_mut_val *v) {
       show_value(b, e);
     }
   } else {
-    buf_add(b, present_neutral(b->a, json_write(b->a, v, false)));
+    yyjson_mut_val *copy = yyjson_mut_val_mut_copy(json_new(b->a), v);
+    drop_uids(copy);
+    buf_add(b, present_neutral(b->a, json_write(b->a, copy, false)));
   }
 }
 
-void tool_show_memory(struct buf *b, yyjson_mut_val *m) {
-  struct str headline = mut_member(m, "headline"), text = mut_member(m, "body");
+static bool is_letter(char c) { return ascii_alnum(c) || (unsigned char)c >= 0x80; }
+
+/* True if the text begins with the headline, apart from punctuation: a headline is often derived from the text. */
+static bool headline_repeats(struct str headline, struct str text) {
+  static const struct str ellipsis = STR_INIT("\xE2\x80\xA6");
+  size_t i = 0, k = 0, end = headline.n - (str_ends(headline, ellipsis) ? ellipsis.n : 0);
+  for (; i < end; i++) {
+    if (!is_letter(headline.p[i]))
+      continue;
+    while (k < text.n && !is_letter(text.p[k]))
+      k++;
+    if (k == text.n || headline.p[i] != text.p[k++])
+      return false;
+  }
+  return true;
+}
+
+static struct str text_of(yyjson_mut_val *m) {
+  struct str text = mut_member(m, "body");
   if (!text.p)
-    text = mut_member(m, "snippet").p ? mut_member(m, "snippet") : mut_member(m, "text");
-  text = present_neutral(b->a, text);
-  show_head(b, m);
-  headline = present_line(b->a, headline);
-  if (!str_starts(text, headline))
-    buf_addf(b, "%.*s\n", STR_ARG(headline));
-  if (text.n)
-    buf_addf(b, "%.*s\n", STR_ARG(text));
+    text = mut_member(m, "snippet");
+  return text.p ? text : mut_member(m, "text");
+}
+
+/* Adds the members that have no place in the first line; a separator or a newline follows each. */
+static void show_others(struct buf *b, yyjson_mut_val *m, const char *before, const char *after) {
   size_t i, n;
   yyjson_mut_val *key, *v;
   yyjson_mut_obj_foreach(m, i, n, key, v) {
     if (is_in_head(mut_text(key)))
       continue;
-    buf_addf(b, "%.*s: ", STR_ARG(mut_text(key)));
+    buf_addf(b, "%s%.*s: ", before, STR_ARG(mut_text(key)));
     show_value(b, v);
-    buf_addc(b, '\n');
+    buf_adds(b, after);
   }
+}
+
+void tool_show_memory(struct buf *b, yyjson_mut_val *m) {
+  struct str headline = present_line(b->a, mut_member(m, "headline")), text = present_neutral(b->a, text_of(m));
+  buf_adds(b, "```");
+  show_head(b, m);
+  buf_addc(b, '\n');
+  if (!headline_repeats(headline, text))
+    buf_addf(b, "%.*s\n", STR_ARG(headline));
+  if (text.n)
+    buf_addf(b, "%.*s\n", STR_ARG(text));
+  show_others(b, m, "", "\n");
   buf_adds(b, "```\n");
+}
+
+/* ---- lists ---- */
+
+/* One line for its head and one for its text. The text is indented and has no line break, so it cannot pass for a head.
+ */
+struct line {
+  struct str head, text;
+};
+
+static struct line line_of(struct arena *a, yyjson_mut_val *m) {
+  struct buf head = BUF(a), others = BUF(a);
+  struct str headline = present_line(a, mut_member(m, "headline")), text = present_line(a, text_of(m));
+  show_head(&head, m);
+  show_others(&others, m, " | ", "");
+  if (others.n)
+    buf_addf(&head, " %.*s", STR_ARG(present_line(a, buf_str(&others))));
+  if (!text.n)
+    text = headline;
+  else if (!headline_repeats(headline, text))
+    text = arena_printf(a, "%.*s: %.*s", STR_ARG(headline), STR_ARG(text));
+  return (struct line){buf_str(&head), text};
+}
+
+/* Bytes for each text such that all lines together have LIST_BYTES: short texts leave their share to longer ones. */
+static size_t share_of(const struct line *lines, size_t n, size_t bytes) {
+  size_t heads = 0, share = 0;
+  for (size_t i = 0; i < n; i++)
+    heads += lines[i].head.n + LINE_MARKS;
+  size_t room = bytes > heads + n * TEXT_LEAST ? bytes - heads : n * TEXT_LEAST;
+  for (int round = 0; round < 3; round++) {
+    size_t used = 0, longer = 0;
+    for (size_t i = 0; i < n; i++) {
+      used += lines[i].text.n <= share ? lines[i].text.n : 0;
+      longer += lines[i].text.n > share;
+    }
+    share = longer ? (room - used) / longer : share;
+  }
+  return share;
+}
+
+static struct str cut_words(struct arena *a, struct str s, size_t most) {
+  if (s.n <= most)
+    return s;
+  struct str kept = utf8_cut(s, most > 3 ? most - 3 : 0);
+  size_t end = kept.n;
+  while (end > 0 && kept.n - end < WORD_MOST && kept.p[end - 1] != ' ')
+    end--;
+  kept = end > 0 && kept.p[end - 1] == ' ' ? str_slice(kept, 0, end - 1) : kept;
+  return arena_printf(a, "%.*s...", STR_ARG(kept));
+}
+
+static void show_lines(struct buf *b, yyjson_mut_val *list, int budget) {
+  size_t i, n, count = yyjson_mut_arr_size(list);
+  yyjson_mut_val *e;
+  struct line *lines = arena_array(b->a, struct line, count);
+  yyjson_mut_arr_foreach(list, i, n, e) {
+    lines[i] = line_of(b->a, e);
+  }
+  size_t bytes = LIST_BYTES * (count > LIST_HITS ? count : LIST_HITS) / LIST_HITS;
+  if (budget > TOOL_BUDGET)
+    bytes = bytes * (size_t)budget / TOOL_BUDGET;
+  size_t share = share_of(lines, count, bytes);
+  for (i = 0; i < count; i++)
+    buf_addf(b, "%.*s\n  %.*s\n", STR_ARG(lines[i].head), STR_ARG(cut_words(b->a, lines[i].text, share)));
+}
+
+/* Lines, unless a memory is complete: a body keeps its line breaks. */
+static void show_memories(struct buf *b, yyjson_mut_val *list, int budget) {
+  size_t i, n;
+  yyjson_mut_val *e;
+  if (!yyjson_mut_obj_get(yyjson_mut_arr_get_first(list), "body")) {
+    show_lines(b, list, budget);
+    return;
+  }
+  yyjson_mut_arr_foreach(list, i, n, e) {
+    tool_show_memory(b, e);
+  }
 }
 
 static bool lists_memories(yyjson_mut_val *v) {
@@ -121,10 +260,23 @@ static void show_warning(struct buf *b, yyjson_mut_val *w) {
   buf_addc(b, '\n');
 }
 
-static void show_member(struct buf *b, struct str name, yyjson_mut_val *v) {
+/* Members that tell a model nothing: its own query, a second name of a memory, what its type implies, what is always
+ * so.
+ */
+static bool is_noise(struct str name, yyjson_mut_val *v) {
+  static const char *const names[] = {"query", "uid", "kind", "search_mode", NULL};
+  for (const char *const *p = names; *p; p++)
+    if (str_is(name, *p))
+      return true;
+  return str_is(name, "embedded") && yyjson_mut_is_true(v);
+}
+
+static void show_member(struct buf *b, struct str name, yyjson_mut_val *v, int budget) {
   size_t i, n;
   yyjson_mut_val *e;
-  if (str_is(name, "query") || str_is(name, "uid") || str_is(name, "warnings")) {
+  if (is_noise(name, v))
+    return;
+  if (str_is(name, "warnings")) {
     if (yyjson_mut_is_obj(yyjson_mut_arr_get_first(v)))
       yyjson_mut_arr_foreach(v, i, n, e) {
         show_warning(b, e);
@@ -141,9 +293,8 @@ static void show_member(struct buf *b, struct str name, yyjson_mut_val *v) {
     buf_addf(b, "%.*s:\n", STR_ARG(name));
     if (tool_is_memory(v))
       tool_show_memory(b, v);
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      tool_show_memory(b, e);
-    }
+    else
+      show_memories(b, v, budget);
     return;
   }
   bool lines = yyjson_mut_is_str(v) && str_find(mut_text(v), STR("\n"), 0) != SIZE_MAX;
@@ -164,7 +315,7 @@ struct str tool_render(struct tool_run *run) {
     return buf_str(&b);
   }
   yyjson_mut_obj_foreach(run->result, i, n, key, v) {
-    show_member(&b, mut_text(key), v);
+    show_member(&b, mut_text(key), v, run->budget);
   }
   return buf_str(&b);
 }

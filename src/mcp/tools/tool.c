@@ -146,6 +146,7 @@ static enum status refuse_unconfirmed(struct tool_run *run) {
 enum status tool_call(struct tool_run *run) {
   assert(run->tool && run->profile && run->engine && yyjson_is_obj(run->args));
   run->caller.tool = str_from(run->tool->name);
+  run->caller.part = true; /* the transport records the call */
   run->caller.foreign = run->profile->foreign;
   run->caller.extracted_items = run->profile->extracted_items;
   run->action = NULL;

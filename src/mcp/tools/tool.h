@@ -11,9 +11,6 @@
 
 #include "op/op.h"
 
-/* Maximum size of a definition whose row has its own `args`, in estimated tokens. */
-enum { TOOL_DEFINITION = 250 };
-
 /* Default size of an answer in estimated tokens, for its text and its structured content each; range of `max_tokens`.
  */
 enum { TOOL_BUDGET = 2000, TOOL_BUDGET_MIN = 200, TOOL_BUDGET_MAX = 20000 };
@@ -32,8 +29,10 @@ enum tool_form {
 
 enum {
   ARG_REQUIRED = 1,
-  ARG_LOCAL = 2,  /* only for the functions of the row: not passed to the operation */
-  ARG_SPREAD = 4, /* an object whose members are rarely used arguments of the operation */
+  ARG_LOCAL = 2, /* only for the functions of the row: not passed to the operation */
+  /* An object whose members are rarely used arguments of the operation. They are also accepted next to it. */
+  ARG_SPREAD = 4,
+  ARG_UNLISTED = 8, /* not in the definition: for calls that an answer suggests */
 };
 
 struct tool_arg {
@@ -54,7 +53,6 @@ enum {
   TOOL_ALWAYS = 8,     /* clients that defer tool loading should load this one at once */
   TOOL_HIDDEN = 16,    /* callable, but not listed: a former name */
   TOOL_WHOLE = 32,     /* the operation keeps within the budget itself; its result must not be cut */
-  TOOL_SAME = 64,      /* `finish` keeps the shape of the operation's result: the schema is the operation's */
 };
 
 struct tool_run;
@@ -78,7 +76,7 @@ struct tool {
   const struct tool_arg *args; /* ends with name == NULL; NULL: the operation's own arguments except file names;
                                 * if `flags` is 0 too, it is derived from the operation */
   const char *fixed;           /* members of a JSON object: "\"kind\":\"rule\"", or NULL */
-  const char *output;          /* JSON schema of the structured result; NULL: derived from the operations */
+  const char *output;          /* JSON schema of the structured result; NULL: any object */
   enum status (*prepare)(struct tool_run *run, yyjson_mut_val *args);
   enum status (*finish)(struct tool_run *run, yyjson_mut_val *result);
   enum status (*run)(struct tool_run *run);
@@ -102,9 +100,12 @@ struct profile {
   const struct tool *tools;                 /* ends with name == NULL */
   const struct profile_resource *resources; /* ends with uri == NULL, or NULL: those of mcp/protocol/resources.h */
   bool read_only;                           /* refuses tools, actions and operations that write */
-  bool foreign;                             /* tools of another system, which keeps what it stores: nothing fades */
-  bool extracted_items;                     /* action items extracted from agents' memories block writes */
-  int budget;                               /* maximum tokens per answer; 0: TOOL_BUDGET; negative: no limit */
+  /* Tools of another system, which keeps what it stores: nothing fades. Programs may read its structured content.
+   * Cairn's own tools answer with text only: most clients would show the model the structured content instead of the
+   * text, without its labels and in twice the size, and some would show both. */
+  bool foreign;
+  bool extracted_items; /* action items extracted from agents' memories block writes */
+  int budget;           /* maximum tokens per answer; 0: TOOL_BUDGET; negative: no limit */
   /* Formats an error for clients of this profile; NULL: the message with its fix, and the error object. */
   void (*error)(struct tool_run *run, const struct error *err);
 };
@@ -115,7 +116,7 @@ const struct profile *profile_find(struct str name);
 const struct tool *tool_find(const struct profile *profile, struct str name);
 
 /* The definition for tools/list; deterministic. */
-yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool);
+yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct profile *profile, const struct tool *tool);
 
 /* One tools/call. The caller of tool_call() fills in the first part. */
 struct tool_run {

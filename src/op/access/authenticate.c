@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "store/tables/tokens.h"
+#include "store/tables/vault.h"
 
 static enum status refuse(struct error *err) {
   error_set(err, STATUS_UNKNOWN_CALLER, "the token is wrong, expired or revoked");
@@ -13,11 +14,11 @@ static enum status refuse(struct error *err) {
 }
 
 static struct principal bearer(struct arena *a, const struct token *t) {
-  return (struct principal){.name = arena_printf(a, "token:%.*s", STR_ARG(t->name)),
+  return (struct principal){.name = grantee_of_token(a, t->name),
                             .team = t->team,
                             .role = t->role,
                             .projects = t->projects,
-                            .read_only = t->read_only,
+                            .read_only = t->read_only || str_is(t->profile, PROFILE_READ_ONLY),
                             .profile = t->profile,
                             .expires_at = t->expires_at,
                             .token = t->id};

@@ -18,6 +18,9 @@ struct principal {
   struct str token;   /* id of its row, to notice a revocation while a stream is open; absent: no row */
 };
 
+/* This profile promises a read-only caller, so it is one on every interface. */
+#define PROFILE_READ_ONLY "readonly"
+
 /* Looks up a token. An unknown, malformed, expired or revoked token, or a wrong secret, is always the same
  * STATUS_UNKNOWN_CALLER; errors of the store keep their status. The principal lives in `a`. */
 NODISCARD enum status authenticate_token(struct engine *engine, struct str token, struct arena *a,

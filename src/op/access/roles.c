@@ -2,7 +2,10 @@
 #include "op/access/roles.h"
 
 #include <assert.h>
+#include <stdio.h>
 
+#include "base/alloc.h"
+#include "base/limit.h"
 #include "core/gate/gate.h"
 #include "op/run/common.h"
 
@@ -16,6 +19,56 @@ bool role_may(enum role role, const struct op *op) {
 bool principal_may(const struct principal *who, const struct op *op) {
   return !who || (role_may(who->role, op) &&
                   !(who->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))); /* OP_NO_TXN may write files */
+}
+
+/* ---- the log of refusals ---- */
+
+/* Refusals of a caller that are recorded: per second, and at once. A caller that is refused again and again must not
+ * fill the disk. */
+enum { LOG_RATE = 1, LOG_BURST = 60 };
+
+struct refusal_limit {
+  pthread_mutex_t lock;
+  struct limits limits;
+};
+
+struct refusal_limit *refusal_limit_new(void) {
+  struct refusal_limit *r = mem_zalloc(sizeof(*r));
+  if (!r)
+    return NULL;
+  pthread_mutex_init(&r->lock, NULL);
+  limits_init(&r->limits);
+  return r;
+}
+
+void refusal_limit_free(struct refusal_limit **limit) {
+  if (*limit)
+    pthread_mutex_destroy(&(*limit)->lock);
+  mem_free(*limit);
+  *limit = NULL;
+}
+
+/* Without memory for the table, refusals are recorded. */
+static bool may_record(struct engine *e, const struct caller *c, struct str name) {
+  char who[300];
+  if (!e->refusals)
+    e->refusals = e->own_refusals = refusal_limit_new();
+  if (!e->refusals)
+    return true;
+  snprintf(who, sizeof(who), "%.*s/%.*s", STR_ARG(c->team), STR_ARG(name));
+  pthread_mutex_lock(&e->refusals->lock);
+  bool may = limit_take(&e->refusals->limits, str_from(who), LOG_RATE, LOG_BURST, clock_ticks_us()) == 0;
+  pthread_mutex_unlock(&e->refusals->lock);
+  return may;
+}
+
+static struct str caller_name(const struct op_call *call) {
+  return call->caller.principal ? call->caller.principal->name : str_from(call->engine->agent);
+}
+
+bool roles_record_refusal(struct op_call *call) {
+  call->unrecorded = !may_record(call->engine, &call->caller, caller_name(call));
+  return !call->unrecorded;
 }
 
 /* ---- the operator ---- */
@@ -116,7 +169,7 @@ static enum status refuse_op(const struct principal *who, const struct op *op, s
             role_names[who->role], op->name);
   if (who->role == ROLE_SKILL)
     return error_fix(err, "work with the context in the message, and return the result to its sender");
-  return error_fix(err, "ask the administrator; 'cairn help agent add' describes the roles");
+  return error_fix(err, "ask the administrator for another role");
 }
 
 static enum status refuse_place(struct op_call *call, const struct principal *who, enum status why, const char *what,
@@ -188,7 +241,6 @@ void roles_leave(struct op_call *call) {
   if (!st || is_local_user(call))
     return;
   struct str wanted = store_refusal(st);
-  struct str name = call->caller.principal ? call->caller.principal->name : str_from(call->engine->agent);
   struct error ignored;
   struct txn who = {.team = call->caller.team,
                     .project = STR(""),
@@ -196,8 +248,8 @@ void roles_leave(struct op_call *call) {
                     .session = call->caller.session,
                     .op = call->op->name,
                     .now = call->now};
-  if (wanted.p && !db_read_only(store_db(st)) && !db_in_transaction(store_db(st))) {
-    enum status s = agent_log_refusal(st, &who, name, wanted, &ignored);
+  if (wanted.p && roles_record_refusal(call) && !db_read_only(store_db(st)) && !db_in_transaction(store_db(st))) {
+    enum status s = agent_log_refusal(st, &who, caller_name(call), wanted, &ignored);
     (void)s; /* refused in any case, recorded or not */
   }
   roles_reset(call->engine);

@@ -23,6 +23,12 @@ NODISCARD enum status roles_enter(struct op_call *call);
 /* Call after the operation, even if it failed: records refused access, and unbinds the store. */
 void roles_leave(struct op_call *call);
 
+/* Limits how many refusals of each caller are recorded. NULL on out of memory. */
+struct refusal_limit *refusal_limit_new(void);
+/* True if a refusal of this call is to be recorded. If not, the call is only counted. */
+bool roles_record_refusal(struct op_call *call);
+void refusal_limit_free(struct refusal_limit **limit);
+
 /* Binding between calls: an engine that is bound to an agent reaches nothing, so code that does not identify the
  * caller gets nothing. */
 void roles_reset(struct engine *engine);

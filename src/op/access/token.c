@@ -121,6 +121,7 @@ static enum status read_profile(struct op_call *call, struct token *t) {
   t->profile = json_str(call->args, "profile");
   if (!t->profile.p)
     t->profile = own;
+  t->read_only |= str_is(t->profile, PROFILE_READ_ONLY);
   if (!own.p || str_eq(t->profile, own))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "a token cannot create one with a different profile");
@@ -196,6 +197,24 @@ static enum status begin(struct op_call *call, struct txn *ret_txn, struct token
   return find(call, ret_token);
 }
 
+/* Revokes the tokens that it has created, and those that they have created: whoever holds a stolen token may have made
+ * others with it. */
+static enum status revoke_children(struct op_call *call, struct txn *txn, const struct token *token) {
+  struct tokens list = {0};
+  struct strs names = {0};
+  TRY(token_children(txn->store, token, call->now, call->arena, &list, call->err));
+  for (size_t i = 0; i < list.n; i++) {
+    struct token child = list.v[i];
+    strs_push(call->arena, &names, child.name);
+    child.revoked_at = call->now;
+    TRY(token_revoke(txn, call->arena, &child, call->err));
+    TRY(token_children(txn->store, &child, call->now, call->arena, &list, call->err));
+  }
+  if (names.n)
+    json_put_strs(call->doc, call->result, "also_revoked", &names);
+  return STATUS_OK;
+}
+
 enum status op_token_revoke(struct op_call *call) {
   struct token token;
   struct txn txn;
@@ -205,6 +224,7 @@ enum status op_token_revoke(struct op_call *call) {
     TRY(token_revoke(&txn, call->arena, &token, call->err));
   }
   put_token(call, call->result, &token);
+  TRY(revoke_children(call, &txn, &token));
   return txn_commit(&txn, call->err);
 }
 

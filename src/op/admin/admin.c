@@ -2,6 +2,7 @@
 #include "base/suggest.h"
 #include "op/access/roles.h"
 #include "op/admin/judge.h"
+#include "op/admin/upkeep.h"
 #include "op/embedding/reembed.h"
 #include "op/handlers.h"
 #include "op/run/vault_values.h"
@@ -46,7 +47,7 @@ enum status op_stats(struct op_call *call) {
   TRY(count_groups(st, call->caller.team, call->arena, call->doc, call->result, call->err));
   TRY(most_corrected(st, call->caller.team, call->doc, json_put_arr(call->doc, call->result, "corrections"),
                      call->err));
-  TRY(store_meta(st, "maintained_at", call->arena, &maintained, call->err));
+  TRY(store_meta(st, maintained_name(call), call->arena, &maintained, call->err));
   json_put_opt(call->doc, call->result, "maintained_at", maintained);
   return STATUS_OK;
 }
@@ -92,14 +93,6 @@ static enum status bad_call(struct op_call *call, const char *why) {
   return error_fix(call->err, "cairn config NAME VALUE, or cairn config NAME --unset");
 }
 
-/* Settings for paths and servers: the sandbox of a server that starts later would allow them. */
-static enum status check_guarded(struct op_call *call, const struct setting *setting) {
-  if (!setting->guarded || !str_is(call->caller.trust, "agent"))
-    return STATUS_OK;
-  error_set(call->err, STATUS_DENIED, "agents may not change %s, which sets a path or a server", setting->name);
-  return error_fix(call->err, "ask the user to run: cairn config %s VALUE", setting->name);
-}
-
 static enum status list_settings(struct op_call *call) {
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
   for (int i = 0; i < SET_COUNT; i++)
@@ -123,7 +116,7 @@ enum status op_config(struct op_call *call) {
     return put_setting(call, call->result, (enum setting_id)id);
   struct txn txn = {0};
   TRY(operator_only(call)); /* settings choose files and servers of the machine */
-  TRY(check_guarded(call, &setting_table[id]));
+  TRY(call_check_setting(call, (enum setting_id)id));
   if (value.p && setting_table[id].check)
     TRY(setting_check((enum setting_id)id, value, call->err));
   TRY(call_begin(call, &txn));
@@ -152,7 +145,7 @@ enum status op_backup(struct op_call *call) {
     return error_fix(call->err, "name a new file");
   }
   if (!own)
-    TRY(store_backup_path(st, "manual", call->now, call->arena, &path, call->err));
+    TRY(store_backup_path(st, call_is_by_person(call) ? "manual" : "agent", call->now, call->arena, &path, call->err));
   TRY(backup_write(call, arena_cstr(call->arena, path)));
   if (!own)
     store_tidy_backups(st, call->arena);
@@ -218,7 +211,21 @@ static enum status repair(struct op_call *call) {
   TRY(db_begin(store_db(st), STR_NONE, false, call->err));
   TRY(lexical_rebuild(st, call->err));
   TRY(vec_repair(st, call->err));
-  return db_commit(store_db(st), call->err);
+  TRY(db_commit(store_db(st), call->err));
+  return store_accept_loss(st, call->err);
+}
+
+static void on_texts(void *arg, int64_t done, int64_t total) { progress(arg, "texts", done, total); }
+
+static enum status put_hashes(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
+  struct str fault;
+  TRY(check_texts(call->engine->store, on_texts, call, call->arena, &fault, call->err));
+  put_check(call, arr, "hashes", fault,
+            "compare 'cairn get ID' with a backup; store the right text with 'cairn supersede ID TEXT --reason WHY', "
+            "or restore the "
+            "backup with 'cairn restore FILE'");
+  *ok &= str_empty(fault);
+  return STATUS_OK;
 }
 
 /* Pending embeddings are not a fault. */
@@ -294,6 +301,7 @@ enum status op_doctor(struct op_call *call) {
     put_check(call, arr, c->name, fault, c->fix);
     ok &= str_empty(fault);
   }
+  TRY(put_hashes(call, arr, &ok));
   TRY(put_embedding(call, arr));
   TRY(put_judging(call, arr));
   TRY(put_secrets(call, arr, &ok));

@@ -7,6 +7,7 @@
 
 #include "core/rank/rank.h"
 #include "op/admin/judge.h"
+#include "op/admin/upkeep.h"
 #include "op/embedding/reembed.h"
 #include "op/handlers.h"
 #include "store/memories/lifecycle.h"
@@ -111,12 +112,17 @@ static enum status run_step(struct op_call *call, struct txn *txn, const struct 
 
 /* ---- the operation ---- */
 
+const char *maintained_name(struct op_call *call) {
+  struct str team = call->caller.team;
+  return str_is(team, "default") ? "maintained_at" : arena_printf(call->arena, "maintained_at:%.*s", STR_ARG(team)).p;
+}
+
 /* Compares the time of the last run, from the store, with the interval. */
 static enum status is_due(struct op_call *call, bool *ret_due) {
   struct str at;
   int64_t last = 0;
   double hours = json_num(call->args, "hours", 0);
-  TRY(store_meta(call->engine->store, "maintained_at", call->arena, &at, call->err));
+  TRY(store_meta(call->engine->store, maintained_name(call), call->arena, &at, call->err));
   if (hours <= 0)
     TRY(number(call, SET_MAINTAIN_HOURS, &hours));
   *ret_due = !at.p || !time_parse(at, &last) || call->now - last >= (int64_t)(hours * (double)MS_PER_HOUR);
@@ -156,7 +162,7 @@ static enum status run_all(struct op_call *call) {
     TRY(db_begin(store_db(txn.store), call->caller.team, true, call->err));
   }
   if (!yyjson_obj_get(call->args, "only"))
-    TRY(store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err));
+    TRY(store_set_meta(txn.store, maintained_name(call), time_format(call->now, time), call->err));
   for (size_t i = 0; i < ARRAY_LEN(steps); i++)
     if (is_step_wanted(call, &steps[i]))
       json_put_int(call->doc, call->result, steps[i].name, counts[i]);
@@ -186,6 +192,28 @@ static enum status prune_calls(struct op_call *call) {
   TRY(calls_prune(st, call->caller.team, call->now, call->err));
   TRY(idempotency_prune(st, call->caller.team, call->now, call->err));
   return db_commit(store_db(st), call->err);
+}
+
+/* Reads and refusals leave the log; what changed something stays. */
+static enum status prune_events(struct op_call *call) {
+  static const struct {
+    enum event_class class;
+    enum setting_id days, most;
+  } classes[] = {{EVENTS_READS, SET_READS_DAYS, SET_READS_MAX}, {EVENTS_REFUSALS, SET_REFUSALS_DAYS, SET_REFUSALS_MAX}};
+  int64_t total = 0;
+  for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+    double days, most;
+    int64_t deleted = 0;
+    TRY(number(call, classes[i].days, &days));
+    TRY(number(call, classes[i].most, &most));
+    struct event_keep keep = {
+        .class = classes[i].class, .since = call->now - (int64_t)(days * (double)MS_PER_DAY), .most = (int64_t)most};
+    TRY(events_prune(call->engine->store, call->caller.team, &keep, &deleted, call->err));
+    total += deleted;
+  }
+  if (total)
+    json_put_int(call->doc, call->result, "events_deleted", total);
+  return STATUS_OK;
 }
 
 /* Archives old sessions of all agents; a failure is reported in the result, not as an error. */
@@ -222,6 +250,7 @@ enum status op_maintain(struct op_call *call) {
   }
   TRY(run_all(call));
   TRY(prune_calls(call));
+  TRY(prune_events(call));
   bool all = !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only");
   if (all) {
     TRY(archive_transcripts(call));

@@ -6,6 +6,8 @@
 
 /* Runs maintenance if it is due. Errors are ignored: 'cairn maintain' shows them. */
 void upkeep_maintain(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
+/* Name of the time of the team's last maintenance in the store's metadata. */
+const char *maintained_name(struct op_call *call);
 /* Embeds a batch of pending chunks. True if there are more and the embedder works. */
 bool upkeep_embed(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
 /* Syncs the MEMORY.md of a project. False if that failed and should be retried. */

@@ -234,8 +234,8 @@ static bool is_plain_rule(const struct memory *m) {
 /* Patterns nearest to the task first; without a task, the newest first. */
 static enum status rank_by_task(struct boot *b, struct memories *rules) {
   struct op_call *call = b->call;
-  struct str task = json_str(call->args, "task");
-  if (str_empty(str_trim(task)) || rules->n == 0)
+  struct str task = str_trim(json_str(call->args, "task")); /* as in add_relevant(): its vector is cached */
+  if (str_empty(task) || rules->n == 0)
     return STATUS_OK;
   struct embeddings set;
   struct near_hits hits = {0};

@@ -3,6 +3,7 @@
 
 #include "op/embedding/config.h"
 #include "op/handlers.h"
+#include "op/write/write.h"
 #include "store/memories/lifecycle.h"
 #include "store/vectors/embed_cache.h"
 #include "store/vectors/indexes.h"
@@ -104,6 +105,7 @@ static enum status build(struct op_call *call, const struct embedding *e, int64_
 enum status reembed_run(struct op_call *call, int64_t until, struct reembed_report *ret) {
   struct embeddings set;
   struct reembed_report report = {0};
+  TRY(write_index_pending(call));
   TRY(embeddings_of(call, &set));
   const struct embedding *e = embeddings_wanted(&set);
   if (e) {
@@ -196,6 +198,7 @@ static enum status roll_back_to(struct op_call *call, const struct vec_index *pr
 static enum status rollback(struct op_call *call) {
   struct vec_indexes rows;
   struct embed_config now, was;
+  TRY(call_check_setting(call, SET_EMBEDDER));
   TRY(vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err));
   TRY(embed_config_read(call->engine->store, call->caller.team, call->arena, &now, call->err));
   if (now.environment) {

@@ -7,8 +7,8 @@
 #include "store/vectors/indexes.h"
 #include "transcript/store/neighbours.h"
 
-/* Large batches save requests; small ones let the caller stop sooner. */
-enum { BATCH = 32, BATCH_COSTLY = 64 };
+/* Large batches save requests; small ones let the caller stop sooner, and one with a time limit stops in time. */
+enum { BATCH = 32, BATCH_TIMED = 8, BATCH_COSTLY = 64 };
 
 struct walk {
   struct op_call *call;
@@ -77,6 +77,8 @@ static enum status chunk_text(struct walk *w, const struct chunk_row *row, struc
   return STATUS_OK;
 }
 
+static int64_t batch_size(const struct walk *w) { return w->e->costly ? BATCH_COSTLY : w->until ? BATCH_TIMED : BATCH; }
+
 static enum status embed_batch(struct walk *w, bool *ret_more) {
   struct op_call *call = w->call;
   struct chunk_rows rows = {0};
@@ -84,8 +86,7 @@ static enum status embed_batch(struct walk *w, bool *ret_more) {
   int64_t last = 0;
   /* Read before the list: newer chunks are left to their writers or to the next pass. */
   TRY(chunk_last_id(call->engine->store, call->caller.team, &last, call->err));
-  TRY(chunks_pending(call->engine->store, &w->e->model, w->after, w->e->costly ? BATCH_COSTLY : BATCH, a, &rows,
-                     call->err));
+  TRY(chunks_pending(call->engine->store, &w->e->model, w->after, batch_size(w), a, &rows, call->err));
   *ret_more = rows.n > 0;
   w->pass->seen = rows.n ? rows.v[rows.n - 1].id : last;
   if (rows.n == 0)

@@ -16,6 +16,7 @@
 #include "file/items_json.h"
 #include "file/place.h"
 #include "file/walk.h"
+#include "op/files/output.h"
 #include "op/handlers.h"
 #include "op/run/common.h"
 #include "op/search/corpus.h"
@@ -55,12 +56,8 @@ struct extraction {
  * machine. */
 static void find_root(struct extraction *x) {
   struct arena *a = x->call->arena;
-  x->root = x->folder;
-  for (struct str at = x->folder; !str_is(at, "/"); at = fs_dirname(at))
-    if (access(arena_printf(a, "%.*s/.git", STR_ARG(at)).p, F_OK) == 0) {
-      x->root = at;
-      break;
-    }
+  struct str top = project_top(a, x->folder);
+  x->root = top.p ? top : x->folder;
   struct str below = str_slice(x->folder, x->root.n, x->folder.n);
   x->prefix = below.n ? arena_printf(a, "%.*s/", STR_ARG(str_slice(below, 1, below.n))) : STR("");
   if (str_is(x->root, "/"))
@@ -85,7 +82,8 @@ static enum status find_output(struct extraction *x, struct str *ret_path) {
       return error_fix(call->err, "name a file, for example: cairn extract . --out items.json");
     }
     *ret_path = out;
-    return call_refuse_store_path(call, out);
+    TRY(call_refuse_store_path(call, out));
+    return output_check(call, out);
   }
   TRY(agent_folder(call->engine->store, call->caller.team, call->caller.project, call->arena, &folder, call->err));
   *ret_path = arena_printf(call->arena, "%.*s/items.json", STR_ARG(folder));
@@ -282,7 +280,11 @@ static enum status save(struct extraction *x, struct str out) {
   int64_t by_type[ITEM_TYPES] = {0};
   bool written;
   TRY(items_stored(call->engine->store, call->caller.team, call->caller.project, a, &items, call->err));
-  TRY(items_json_save(a, arena_cstr(a, out), items_json_render(a, &items), &written, call->err));
+  struct str text = items_json_render(a, &items);
+  TRY(agent_claim(call->engine->store, call->caller.team, call->caller.project, a, call->err));
+  TRY(items_json_save(a, arena_cstr(a, out), text, &written, call->err));
+  if (json_str(call->args, "out").p)
+    TRY(output_note(call, out, text));
   json_put_int(call->doc, call->result, "items", (int64_t)items.n);
   for (size_t i = 0; i < items.n; i++)
     for (int t = 0; t < ITEM_TYPES; t++)

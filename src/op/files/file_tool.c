@@ -115,6 +115,7 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   assert(memfile_is_path(was->path));
   draft(call, was->path, content, &w);
   w.reason = str_from(reason);
+  w.in_parts = true;
   *ret_again = false;
   TRY(write_prepare(call, &w));
   TRY(call_begin(call, &txn));
@@ -127,7 +128,9 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   TRY(write_commit(call, &txn, &w));
   put_file(call, was->path, content, &w);
   json_put(call->doc, call->result, "text", text);
-  return call_commit(call, &txn);
+  TRY(call_commit(call, &txn));
+  write_index_rest(call, &w);
+  return STATUS_OK;
 }
 
 /* Computes the new content from the version that was read; repeated if another edit was faster. */

@@ -191,7 +191,7 @@ static enum status report_duplicate(struct applying *p, struct edit *e) {
   yyjson_mut_val *v = report_line(p, p->report->refused, e->block);
   json_put(call->doc, v, "code", str_from(status_name(STATUS_DUPLICATE)));
   struct str why = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)e->write.id,
-                                STR_ARG(e->write.headline), e->write.met_untrusted ? " (untrusted)" : "");
+                                STR_ARG(e->write.headline), memory_is_trusted(e->write.met) ? "" : " (untrusted)");
   json_put(call->doc, v, "error", why);
   mirror_hold(call->arena, e->block, MIRROR_SAME, why);
   return STATUS_OK;

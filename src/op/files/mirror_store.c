@@ -25,7 +25,7 @@ static enum status add_entry(struct op_call *call, struct memory *m, struct mirr
 
 enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
                                 struct mirror_options *ret_options) {
-  enum { CHARS_EACH = 60 }; /* minimum: an anchor has more than that */
+  enum { CHARS_EACH = 50 }; /* minimum: an anchor and the element of the list */
   struct store *st = call->engine->store;
   struct scope scope = call_scope(call);
   struct filter f = {.own = own,
@@ -49,8 +49,7 @@ enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars
     else
       TRY(add_entry(call, &list.v[i], ret_entries, &chars));
   }
-  *ret_options = (struct mirror_options){.team = call->caller.team,
-                                         .project = call->caller.project,
+  *ret_options = (struct mirror_options){.project = call->caller.project,
                                          .max_chars = max_chars,
                                          .hidden = every > trusted ? every - trusted : 0,
                                          .more = more};
@@ -102,9 +101,9 @@ static enum status add_known(struct op_call *call, struct memory *m, struct mirr
 }
 
 /* Purged and pruned memories have no text, but they are known. */
-static enum status add_deleted(struct op_call *call, struct str uid, struct mirror_knowns *known) {
+static enum status add_deleted(struct op_call *call, struct str uid, int64_t id, struct mirror_knowns *known) {
   struct store *st = call->engine->store;
-  struct memory m = {0};
+  struct memory m = {.id = id};
   bool purged = false, pruned = false;
   TRY(tombstone_exists(st, call->caller.team, uid, &purged, call->err));
   if (!purged)
@@ -115,17 +114,29 @@ static enum status add_deleted(struct op_call *call, struct str uid, struct mirr
   return STATUS_OK;
 }
 
+static enum status add_anchored(struct op_call *call, const struct mirror_block *b, struct mirror_knowns *known) {
+  struct store *st = call->engine->store;
+  struct str team = call->caller.team, uid = b->uid;
+  struct memory m;
+  bool found;
+  if (b->anchor_id)
+    TRY(memory_by_id(st, team, b->anchor_id, call->arena, &m, &found, call->err));
+  else
+    TRY(memory_by_uid(st, team, uid, call->arena, &m, &found, call->err));
+  if (found)
+    return add_known(call, &m, known);
+  if (b->anchor_id)
+    TRY(memory_uid_of_deleted(st, team, b->anchor_id, call->arena, &uid, call->err));
+  return uid.p && !is_known(known, uid) ? add_deleted(call, uid, b->anchor_id, known) : STATUS_OK;
+}
+
 enum status mirror_load_known(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
   struct store *st = call->engine->store;
   struct str team = call->caller.team;
   for (size_t i = 0; i < page->blocks.n; i++) {
-    struct str uid = page->blocks.v[i].uid;
-    struct memory m;
-    bool found;
-    if (page->blocks.v[i].kind != MIRROR_BULLET || !uid.p || is_known(ret_known, uid))
-      continue;
-    TRY(memory_by_uid(st, team, uid, call->arena, &m, &found, call->err));
-    TRY(found ? add_known(call, &m, ret_known) : add_deleted(call, uid, ret_known));
+    const struct mirror_block *b = &page->blocks.v[i];
+    if (b->kind == MIRROR_BULLET && (b->anchor_id || (b->uid.p && !is_known(ret_known, b->uid))))
+      TRY(add_anchored(call, b, ret_known));
   }
   for (size_t i = 0; i < page->listed.n; i++) {
     struct memory m;

@@ -505,8 +505,7 @@ enum status op_source_refresh(struct op_call *call) {
     if (is_readable(call, root)) {
       TRY(index_folder(call, root, arr));
     } else if (only.p) {
-      error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(root));
-      return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
+      return call_no_folder(call, root);
     } else {
       put_missing(call, root, arr);
     }

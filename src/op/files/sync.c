@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "base/os/fs.h"
+#include "base/os/project.h"
 #include "base/utf8.h"
+#include "file/owner.h"
 #include "file/place.h"
 #include "file/swap.h"
 #include "op/files/file_event.h"
@@ -16,7 +18,7 @@ enum { FILE_MAX = 16 << 20, ROUNDS = 8, FILE_MODE = 0600 };
 
 struct syncing {
   struct op_call *call;
-  struct str path;
+  struct str path, owner;
   size_t max_chars;
   bool adopt, dry_run;
   struct mirror_report report;
@@ -25,6 +27,8 @@ struct syncing {
   bool written, created;
   int64_t size, delta; /* bytes of the file when it was read, and by which it has grown */
 };
+
+static bool is_markdown(struct str path) { return str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")); }
 
 /* ---- the file ---- */
 
@@ -82,21 +86,45 @@ static enum status read_page(struct syncing *y, struct text_file *ret) {
 /* Refuses a page of another project, and one that Cairn did not write unless --adopt is given. */
 static enum status check_page(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
-  struct str owner = mirror_owner(call->arena, call->caller.team, call->caller.project);
-  bool blank = true;
+  bool blank = true, other_store = owner_is_other_store(page->owner, y->owner);
   for (size_t i = 0; i < page->blocks.n; i++)
     blank &= str_empty(str_trim(page->blocks.v[i].raw));
-  if (page->owner.p && !str_eq(page->owner, owner)) {
-    error_set(call->err, STATUS_CONFLICT, "%.*s is the page of %.*s, not of %.*s", STR_ARG(y->path),
-              STR_ARG(page->owner), STR_ARG(owner));
-    return error_fix(call->err, "name that project with --project, or another file with --path; to make it the page of "
-                                "this project, delete its last line");
+  if (!owner_may_write(page->owner, y->owner) && !(other_store && y->adopt)) {
+    owner_refuse(y->path, page->owner, y->owner, call->err);
+    return error_fix(call->err, other_store ? "with --adopt its bullets become memories of this store, and it becomes "
+                                              "the page of this store; or name another file with --path"
+                                            : "name that project with --project, or another file with --path; to make "
+                                              "it the page of this project, delete its last line");
   }
   if (page->ours || blank || y->adopt)
     return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "%.*s was written by hand", STR_ARG(y->path));
   return error_fix(call->err, "with --adopt its bullets become memories, and its other text is kept; "
                               "--dry-run shows what would be done");
+}
+
+/* True if the file is a Markdown file in the repository, or in the folder, that its path names. */
+static bool stays_inside(struct syncing *y) {
+  struct arena *a = y->call->arena;
+  char real[PATH_MAX], top[PATH_MAX];
+  struct str folder = fs_dirname(y->path), root = project_top(a, folder);
+  if (!realpath(arena_cstr(a, y->path), real) || !realpath(arena_cstr(a, root.p ? root : folder), top))
+    return true; /* there is no file yet */
+  struct str file = str_from(real);
+  return is_markdown(file) && str_starts(file, str_from(top)) &&
+         (file.p[strlen(top)] == '/' || str_is(str_from(top), "/"));
+}
+
+/* A repository may contain a link to any file of its user. Such a file is only written if it is our page already. */
+static enum status check_link(struct syncing *y, const struct mirror_page *page) {
+  struct op_call *call = y->call;
+  char real[PATH_MAX];
+  if (stays_inside(y) || (page->owner.p && owner_may_write(page->owner, y->owner)))
+    return STATUS_OK;
+  bool found = realpath(arena_cstr(call->arena, y->path), real) != NULL;
+  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %s, outside of its repository or folder", STR_ARG(y->path),
+            found ? real : "a file");
+  return error_fix(call->err, "name the file itself with --path, if it is the one you want");
 }
 
 /* ---- one round ---- */
@@ -118,6 +146,7 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   struct mirror_entries entries = {0};
   struct mirror_options options;
   TRY(mirror_load_entries(call, true, y->max_chars, &entries, &options));
+  options.owner = y->owner;
   struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
   y->hidden = options.hidden;
   text = restore_format(call->arena, f, text);
@@ -145,6 +174,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   y->size = (int64_t)f.bytes.n;
   mirror_parse(call->arena, f.text, &page);
   TRY(check_page(y, &page));
+  TRY(check_link(y, &page));
   TRY(mirror_load_known(call, &page, &known));
   mirror_compare(call->arena, &page, &known, &removed);
   TRY(mirror_apply(call, &page, &known, &removed, y->dry_run, &y->report));
@@ -155,7 +185,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
 
 static enum status check_path(struct syncing *y) {
   struct op_call *call = y->call;
-  if (str_ends(y->path, STR(".md")) || str_ends(y->path, STR(".markdown")))
+  if (is_markdown(y->path))
     return call_refuse_store_path(call, y->path);
   error_set(call->err, STATUS_USAGE, "%.*s does not end in .md", STR_ARG(y->path));
   return error_fix(call->err, "name a Markdown file, for example --path MEMORY.md");
@@ -195,6 +225,22 @@ static enum status find_path(struct syncing *y) {
   return STATUS_OK;
 }
 
+/* Names the repository's own file while the page is in the agent's folder and the caller is in the repository. */
+static enum status put_offer(struct syncing *y) {
+  struct op_call *call = y->call;
+  const struct caller *c = &call->caller;
+  char cwd[PATH_MAX];
+  struct str folder, name, top;
+  TRY(agent_folder(call->engine->store, c->team, c->project, call->arena, &folder, call->err));
+  if (!str_starts(y->path, folder) || !getcwd(cwd, sizeof(cwd)) || !project_find(call->arena, cwd, &name) ||
+      !str_eq(name, c->project))
+    return STATUS_OK;
+  top = project_top(call->arena, str_from(cwd));
+  if (top.p)
+    json_put(call->doc, call->result, "offer", arena_printf(call->arena, "%.*s/MEMORY.md", STR_ARG(top)));
+  return STATUS_OK;
+}
+
 static enum status prepare(struct syncing *y) {
   struct op_call *call = y->call;
   double max;
@@ -204,6 +250,7 @@ static enum status prepare(struct syncing *y) {
   }
   TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
   y->max_chars = (size_t)max;
+  TRY(owner_find(call->engine->store, call->caller.team, call->caller.project, call->arena, &y->owner, call->err));
   return find_path(y);
 }
 
@@ -237,7 +284,7 @@ enum status op_sync(struct op_call *call) {
   json_put_int(call->doc, call->result, "shown", (int64_t)y.counts.shown);
   json_put_int(call->doc, call->result, "left_out", (int64_t)y.counts.left_out);
   json_put_int(call->doc, call->result, "hidden", y.hidden);
-  return STATUS_OK;
+  return put_offer(&y);
 }
 
 /* ---- page ---- */

@@ -126,15 +126,21 @@ static void add_foreign(const struct advice_interface *to, struct buf *b, struct
   size_t n = 0;
   while (n < rest->n && !strchr(quoted ? "'" : ";,)", rest->p[n]))
     n++;
-  if (str_starts(*rest, STR("help ")))
-    buf_adds(b, to->help);
-  else
-    buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), to->elsewhere);
+  buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), to->elsewhere);
   *rest = str_slice(*rest, n + (quoted && n < rest->n), rest->n);
 }
 
-/* Writes the command at the start of *rest, after "cairn ", as a call. Destructive operations are never suggested as
- * calls. */
+/* True if the clause before the command is about a person: "ask your user to run", "a person can trust it:". */
+static bool is_for_person(struct str before) {
+  size_t start = before.n;
+  while (start > 0 && before.p[start - 1] != ';')
+    start--;
+  struct str clause = str_slice(before, start, before.n);
+  return str_find(clause, STR("person"), 0) != SIZE_MAX || str_find(clause, STR("user"), 0) != SIZE_MAX;
+}
+
+/* Writes the command at the start of *rest, after "cairn ", as a call. Destructive operations, and those that a person
+ * has to run, are never suggested as calls. */
 static void add_command(const struct advice_interface *to, struct buf *b, struct str *rest, bool quoted) {
   const struct op *op = leading_op(*rest);
   if (!op) {
@@ -146,7 +152,7 @@ static void add_command(const struct advice_interface *to, struct buf *b, struct
   }
   struct str after = str_slice(*rest, strlen(op->name), rest->n);
   yyjson_mut_val *args = parse_args(to, op, quoted, &after);
-  struct str call = op->flags & OP_DESTRUCTIVE ? STR_NONE : to->call(to, op, args);
+  struct str call = (op->flags & OP_DESTRUCTIVE) || is_for_person(buf_str(b)) ? STR_NONE : to->call(to, op, args);
   bool is_whole = !quoted || str_starts(after, STR("'"));
   if (!call.p || !is_whole) {
     add_foreign(to, b, rest, quoted);

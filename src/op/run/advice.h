@@ -13,7 +13,6 @@ struct advice_interface {
   /* Formats a call for this interface; absent if it is not available here. `args` are arguments of the operation:
    * values, or placeholders in capitals. */
   struct str (*call)(const struct advice_interface *to, const struct op *op, yyjson_mut_val *args);
-  const char *help;      /* location of the arguments' documentation */
   const char *session;   /* how a call names its session: "the header Cairn-Session" */
   const char *elsewhere; /* where to run commands that this interface lacks */
 };

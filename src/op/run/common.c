@@ -112,7 +112,7 @@ enum status call_int(struct op_call *call, const char *name, int64_t missing, in
   if (value < low || value > high) {
     error_set(call->err, STATUS_USAGE, "%s %lld is outside %lld to %lld", name, (long long)value, (long long)low,
               (long long)high);
-    return error_fix(call->err, "'cairn help %s' describes it", call->op->name);
+    return error_fix(call->err, "%s: %s", name, op_param(call->op, str_from(name))->help);
   }
   *ret_value = value;
   return STATUS_OK;
@@ -126,6 +126,7 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
                      .trusted = json_bool(call->args, "trusted", false),
                      .untrusted = json_bool(call->args, "untrusted", false)};
   struct str type = json_str(call->args, "type");
+  struct strs people = {0};
   if (!str_empty(type)) {
     const struct mem_type *t;
     TRY(type_resolve(f.kind, type, &t, call->err));
@@ -135,7 +136,12 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
       f.delivery = str_from(t->delivery);
   }
   json_strs(call->arena, call->args, "tags", &f.tags);
-  json_strs(call->arena, call->args, "people", &f.people);
+  json_strs(call->arena, call->args, "people", &people);
+  for (size_t i = 0; i < people.n; i++) {
+    struct strs names = {0};
+    TRY(people_spellings(call->engine->store, call->caller.team, people.v[i], call->arena, &names, call->err));
+    list_push(call->arena, &f.people, names);
+  }
   TRY(call_time(call, "since", -1, &f.since));
   TRY(call_time(call, "until", -1, &f.until));
   *ret_filter = f;
@@ -168,14 +174,17 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
            arena_printf(call->arena, "%d.%lld.%lld", rank, (long long)m->created_at, (long long)m->id));
 }
 
+enum status call_no_folder(struct op_call *call, struct str dir) {
+  error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
+  return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
+}
+
 enum status call_folder(struct op_call *call, struct str *ret_path) {
   struct str dir = json_str(call->args, "dir");
   char real[PATH_MAX];
   struct stat st;
-  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0) {
-    error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
-    return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
-  }
+  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0)
+    return call_no_folder(call, dir);
   if (!S_ISDIR(st.st_mode)) {
     error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
     return error_fix(call->err, "name the folder that it is in");
@@ -206,6 +215,14 @@ enum status call_refuse_store_path(struct op_call *call, struct str path) {
 
 bool call_is_by_person(const struct op_call *call) {
   return str_is(call->caller.trust, "user") && !call->caller.principal && !call->engine->agent[0];
+}
+
+enum status call_check_setting(struct op_call *call, enum setting_id id) {
+  const struct setting *setting = &setting_table[id];
+  if (setting->agents || !str_is(call->caller.trust, "agent"))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "agents may not change %s: only a person may", setting->name);
+  return error_fix(call->err, "ask the user to run: cairn config %s VALUE", setting->name);
 }
 
 struct str call_path(const struct op_call *call, struct str path) {
@@ -259,6 +276,9 @@ void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
   json_put_opt(doc, obj, "state_reason", m->state_reason);
   json_put(doc, obj, "delivery", m->delivery);
   json_put_num(doc, obj, "weight", m->weight);
+  json_put_opt(doc, obj, "skill_name", m->skill_name);
+  if (m->skill_always_on)
+    json_put_bool(doc, obj, "skill_always_on", true);
   put_trust(call, obj, m);
   json_put(doc, obj, "written_by", m->source);
   json_put_opt(doc, obj, "status", m->status);
@@ -392,7 +412,7 @@ void note_result_read(struct op_call *call, const char *type, struct str path, c
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
   json_put(doc, obj, "type", str_from(type));
   json_put(doc, obj, "path", path);
-  json_put_int(doc, obj, "size", (int64_t)json_write(call->arena, call->result, false).n);
+  json_put_int(doc, obj, "size", (int64_t)json_text_size(call->result));
   yyjson_mut_val *results = ids ? json_put_arr(doc, obj, used ? "results" : "ids") : NULL;
   for (size_t i = 0; ids && i < ids->n; i++)
     yyjson_mut_arr_add_sint(doc, results, ids->v[i]);

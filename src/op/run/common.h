@@ -5,6 +5,7 @@
 #include "store/memories/links.h"
 #include "store/memories/memories.h"
 #include "store/tables/events.h"
+#include "store/tables/settings.h"
 
 enum { SNIPPET_BYTES = 400 };
 
@@ -36,6 +37,8 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
 
 /* Absolute path of the existing folder that the argument `dir` names. */
 NODISCARD enum status call_folder(struct op_call *call, struct str *ret_path);
+/* STATUS_NOT_FOUND for a folder. */
+enum status call_no_folder(struct op_call *call, struct str dir);
 /* Refuses the path of the store or of one of its side files: writing there would destroy it, and even reading it would
  * drop this process's POSIX locks. */
 NODISCARD enum status call_refuse_store_path(struct op_call *call, struct str path);
@@ -44,6 +47,8 @@ NODISCARD enum status call_refuse_store_path(struct op_call *call, struct str pa
 bool call_is_by_person(const struct op_call *call);
 
 /* A path of the server's machine as the caller may see it: callers with a token see only its last part. */
+/* Refuses an agent that would change a setting in the store that only a person may change. */
+NODISCARD enum status call_check_setting(struct op_call *call, enum setting_id id);
 struct str call_path(const struct op_call *call, struct str path);
 
 /* Refuses PARAM_SHOWN arguments that read like instructions to a model, unless a person calls. */

@@ -36,7 +36,24 @@ const struct param *op_param(const struct op *op, struct str name) {
 
 static enum status bad_form(const struct op *op, const struct param *p, const char *form, struct error *err) {
   error_set(err, STATUS_USAGE, "%s: %s must be %s", op->name, p->name, form);
-  return error_fix(err, "'cairn help %s' shows how to call it", op->name);
+  return error_fix(err, "%s: %s", p->name, p->help);
+}
+
+/* Appends ", NAME" as long as there is room. */
+static void add_names(char *list, size_t size, const struct param *params) {
+  for (const struct param *p = params; p->name; p++) {
+    size_t n = strlen(list);
+    if (n + strlen(p->name) + 3 < size)
+      snprintf(list + n, size - n, "%s%s", n ? ", " : "", p->name);
+  }
+}
+
+static enum status unknown_argument(const struct op *op, struct str name, struct error *err) {
+  char list[400] = "";
+  add_names(list, sizeof(list), op->params);
+  add_names(list, sizeof(list), common_params);
+  error_set(err, STATUS_USAGE, "%s: unknown argument '%.*s'", op->name, STR_ARG(name));
+  return error_fix(err, "it takes: %s", list);
 }
 
 static enum status check_choice(const struct op *op, const struct param *p, struct str value, struct error *err) {
@@ -114,23 +131,21 @@ static enum status check_value(const struct op *op, const struct param *p, yyjso
 enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err) {
   if (!yyjson_is_obj(args)) {
     error_set(err, STATUS_USAGE, "%s: the arguments must be an object", op->name);
-    return error_fix(err, "'cairn help %s' lists its arguments", op->name);
+    return error_fix(err, "pass each argument as a member of it");
   }
   size_t i, n;
   yyjson_val *key, *v;
   yyjson_obj_foreach(args, i, n, key, v) {
     struct str name = json_val_str(key);
     const struct param *p = op_param(op, name);
-    if (!p) {
-      error_set(err, STATUS_USAGE, "%s: unknown argument '%.*s'", op->name, STR_ARG(name));
-      return error_fix(err, "'cairn help %s' lists its arguments", op->name);
-    }
+    if (!p)
+      return unknown_argument(op, name, err);
     TRY(check_value(op, p, v, err));
   }
   for (const struct param *p = op->params; p->name; p++)
     if ((p->flags & PARAM_REQUIRED) && !yyjson_obj_get(args, p->name)) {
       error_set(err, STATUS_USAGE, "%s: %s is missing", op->name, p->name);
-      return error_fix(err, "'cairn help %s' shows how to call it", op->name);
+      return error_fix(err, "%s: %s", p->name, p->help);
     }
   return STATUS_OK;
 }
@@ -217,7 +232,11 @@ static enum status run_once(struct op_call *call, struct arena *arena, bool agai
   volatile enum status s;
   if (ARENA_BOUNDARY(arena, oom)) {
     s = error_set(call->err, STATUS_NOMEM, "out of memory; %s",
-                  call->done ? "the operation succeeded, but its result cannot be shown" : "nothing was changed");
+                  call->done         ? "the operation succeeded, but its result cannot be shown"
+                  : call->stored_txn ? "a part was stored"
+                                     : "nothing was changed");
+    if (call->stored_txn && !call->done)
+      error_fix(call->err, "'cairn undo %lld' removes it", (long long)call->stored_txn);
   } else {
     if (again)
       own = arena_child(arena);
@@ -225,6 +244,8 @@ static enum status run_once(struct op_call *call, struct arena *arena, bool agai
     call->doc = json_new(own);
     call->result = yyjson_mut_obj(call->doc);
     call->now = clock_now(&call->engine->clock);
+    call->chunks_embedded = 0;
+    call->stored_txn = 0;
     s = run_scrubbed(call);
   }
   arena->oom = own->oom = outer;
@@ -243,26 +264,42 @@ static struct str client_of(const struct caller *c, char number[24]) {
   return c->origin->pid ? str_from(number) : STR_NONE;
 }
 
-static void note_call(const struct op_call *call, enum status s, int64_t duration_us) {
-  const struct caller *c = &call->caller;
+static struct telemetry_call describe(const struct caller *c, struct str op, int64_t now, int64_t began_us,
+                                      const struct error *err, char number[24]) {
+  return (struct telemetry_call){.name = c->tool.p ? c->tool : op,
+                                 .op = op,
+                                 .team = c->team,
+                                 .project = c->project,
+                                 .source = c->source,
+                                 .session = c->session,
+                                 .client = client_of(c, number),
+                                 .at = now,
+                                 .duration_us = clock_ticks_us() - began_us,
+                                 .error = err};
+}
+
+static void note_call(const struct op_call *call, enum status s, int64_t began_us) {
   char number[24];
   bool booted = s == STATUS_OK && (call->op->flags & OP_BOOTS);
-  struct telemetry_call t = {.name = c->tool.p ? c->tool : str_from(call->op->name),
-                             .op = str_from(call->op->name),
-                             .team = c->team,
-                             .project = c->project,
-                             .source = c->source,
-                             .session = c->session,
-                             .client = client_of(c, number),
-                             .at = call->now,
-                             .duration_us = duration_us,
-                             .error = s == STATUS_OK ? NULL : call->err};
+  struct telemetry_call t =
+      describe(&call->caller, str_from(call->op->name), call->now, began_us, s == STATUS_OK ? NULL : call->err, number);
+  t.unrecorded = call->unrecorded;
   const char *session = booted ? yyjson_mut_get_str(yyjson_mut_obj_get(call->result, "session")) : NULL;
   if (session)
     t.session = str_from(session);
-  telemetry_note_in(call->engine, &t);
+  if (!call->caller.part)
+    telemetry_note_in(call->engine, &t);
   if (booted)
     telemetry_flush_before_boot(call->engine, t.client, t.session);
+}
+
+void op_note(struct engine *engine, const struct caller *caller, struct str op, int64_t began_us,
+             const struct error *err) {
+  char number[24];
+  struct telemetry_call t = describe(caller, op, clock_now(&engine->clock), began_us, err, number);
+  pthread_mutex_lock(&engine->lock);
+  telemetry_note_in(engine, &t);
+  pthread_mutex_unlock(&engine->lock);
 }
 
 /* A sandboxed server cannot write to paths that were configured after it started. */
@@ -315,7 +352,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   if (engine->store)
     session_record_heartbeat(&call);
   roles_leave(&call);
-  note_call(&call, s, clock_ticks_us() - began);
+  note_call(&call, s, began);
   pthread_mutex_unlock(&engine->lock);
   return s;
 }

@@ -29,6 +29,7 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
   e->telemetry = o->telemetry;
   e->settings = o->settings;
   e->writes = o->writes ? o->writes : &e->own_writes;
+  e->refusals = o->refusals;
   memcpy(e->agent, o->agent, sizeof(e->agent));
   e->agent[sizeof(e->agent) - 1] = 0;
   e->record_calls = o->record_calls || o->telemetry;
@@ -60,6 +61,7 @@ void engine_close(struct engine **engine) {
   scrubber_free(&e->scrubber);
   secrets_free(&e->secrets);
   key_ring_free(&e->keys);
+  refusal_limit_free(&e->own_refusals);
   pthread_mutex_destroy(&e->lock);
   mem_free(e);
   *engine = NULL;

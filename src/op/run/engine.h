@@ -6,6 +6,7 @@
 
 #include "base/os/clock.h"
 #include "embed/embed.h"
+#include "op/run/fair.h"
 #include "store/store.h"
 #include "store/tables/agents.h"
 
@@ -15,6 +16,7 @@ struct scrubber;
 struct secrets;
 struct key_ring;
 struct telemetry;
+struct refusal_limit;
 
 struct engine_options {
   const char *path; /* file or URL of the store; NULL: an engine without a store, for OP_NO_STORE */
@@ -30,6 +32,8 @@ struct engine_options {
   const struct settings_given *settings;
   /* Counter of writing calls, shared by several engines; NULL: the engine has its own. Must outlive the engine. */
   _Atomic uint64_t *writes;
+  /* Shared by several engines, like `writes`; see roles.h. */
+  struct refusal_limit *refusals;
 };
 
 struct engine {
@@ -47,8 +51,10 @@ struct engine {
   const struct settings_given *settings;
   _Atomic uint64_t *writes; /* never NULL; &own_writes unless shared */
   _Atomic uint64_t own_writes;
+  struct refusal_limit *refusals, *own_refusals; /* made at the first refusal, unless shared */
   bool record_calls;
   bool cores_busy; /* other calls keep the cores busy; see pool.c */
+  struct fair_id used_by;
 };
 
 /* Default path of the store: cairn/cairn.db in the user's data directory. Creates nothing. */

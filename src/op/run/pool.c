@@ -5,16 +5,19 @@
 
 #include "base/alloc.h"
 #include "base/os/thread.h"
+#include "op/access/roles.h"
+#include "op/run/fair.h"
 #include "store/store.h"
 
 /* After CHECK_US of idleness the server or a firewall may have closed the connection. After a failed attempt to
  * connect, other callers get the same error for FAILURE_US. */
 enum { CHECK_US = 5 * 1000 * 1000, FAILURE_US = 1000 * 1000 };
 
-/* A thread that waits for an engine. pool_release() passes the engine to the first in the queue; otherwise a running
- * thread could take it back again and again and starve the others. */
+/* A thread that waits for an engine. pool_release() passes the engine to the first in the queue that may have one
+ * (fair.h); otherwise a running thread could take it back again and again and starve the others. */
 struct waiter {
   struct waiter *next;
+  struct fair_id who;
   pthread_cond_t served_cond;
   bool is_served;
   struct engine *engine; /* NULL: permission to open one */
@@ -31,10 +34,13 @@ struct pool {
   struct engine_options options;
   _Atomic uint64_t writes; /* writing calls of all engines, so each notices the others' */
   bool remote;             /* the store is on a server */
+  struct db_file file;     /* file of the first engine; the others must open the same */
   size_t size, opened, idle, cores;
   struct idle_engine *free; /* `idle` entries, most recently used last */
-  int64_t failed_at;        /* ticks; 0: the last attempt to connect succeeded */
-  struct error failure;     /* valid if failed_at is set */
+  struct fair fair;
+  struct fair_id *used; /* opened - idle entries */
+  int64_t failed_at;    /* ticks; 0: the last attempt to connect succeeded */
+  struct error failure; /* valid if failed_at is set */
   char path[];
 };
 
@@ -42,28 +48,55 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
   size_t n = strlen(options->path) + 1;
   struct pool *p = mem_zalloc(sizeof(*p) + n);
   struct idle_engine *free = mem_zalloc((size ? size : 1) * sizeof(*free));
-  if (!p || !free) {
+  struct fair_id *used = mem_zalloc((size ? size : 1) * sizeof(*used));
+  if (!p || !free || !used) {
     mem_free(p);
     mem_free(free);
+    mem_free(used);
     return error_set(err, STATUS_NOMEM, "out of memory");
   }
   memcpy(p->path, options->path, n);
   p->options = *options;
   p->options.path = p->path;
   p->options.writes = &p->writes;
+  p->options.refusals = refusal_limit_new();
   p->remote = db_is_url(p->path);
   p->size = size ? size : 1;
   p->free = free;
+  p->used = used;
   p->cores = thread_cores();
   pthread_mutex_init(&p->lock, NULL);
   *ret_pool = p;
   return STATUS_OK;
 }
 
+/* ---- the places; called with the lock ---- */
+
+static size_t used_count(const struct pool *pool) { return pool->opened - pool->idle; }
+
+static bool may_take(const struct pool *pool, struct fair_id who) {
+  return fair_may_take(&pool->fair, who, pool->used, used_count(pool), pool->size, clock_ticks_us());
+}
+
+/* Records the user of the engine that was just taken. */
+static void note_taken(struct pool *pool, struct fair_id who) {
+  assert(used_count(pool) > 0 && used_count(pool) <= pool->size);
+  pool->used[used_count(pool) - 1] = who;
+}
+
+/* Before the engine is given back. */
+static void note_returned(struct pool *pool, struct fair_id who) {
+  size_t n = used_count(pool), i = 0;
+  while (i < n && (pool->used[i].caller != who.caller || pool->used[i].team != who.team))
+    i++;
+  assert(i < n);
+  pool->used[i] = pool->used[n - 1];
+}
+
 /* Called with the lock, which it releases while it waits. serve_waiter() takes the waiter out of the queue before it
  * goes out of scope. */
-static struct engine *wait_for_engine(struct pool *pool) {
-  struct waiter waiter = {.next = NULL}, *w = &waiter;
+static struct engine *wait_for_engine(struct pool *pool, struct fair_id who) {
+  struct waiter waiter = {.who = who}, *w = &waiter;
   cond_init(&w->served_cond);
   if (pool->first)
     pool->last->next = w;
@@ -77,12 +110,21 @@ static struct engine *wait_for_engine(struct pool *pool) {
   return w->engine;
 }
 
-/* Called with the lock; false if no thread waits. */
+/* Called with the lock, after note_returned() for this engine; false if no waiting thread may have it. */
 static bool serve_waiter(struct pool *pool, struct engine *engine) {
-  struct waiter *w = pool->first;
+  struct waiter *w = pool->first, *before = NULL;
+  size_t n = used_count(pool) - 1;
+  int64_t now = clock_ticks_us();
+  while (w && !fair_may_take(&pool->fair, w->who, pool->used, n, pool->size, now)) {
+    before = w;
+    w = w->next;
+  }
   if (!w)
     return false;
-  pool->first = w->next;
+  *(before ? &before->next : &pool->first) = w->next;
+  if (pool->last == w)
+    pool->last = before;
+  pool->used[n] = w->who;
   w->engine = engine;
   w->is_served = true;
   pthread_cond_signal(&w->served_cond);
@@ -152,30 +194,46 @@ void pool_trim(struct pool *pool) {
 static bool are_cores_busy(const struct pool *pool) { return 2 * (pool->opened - pool->idle) > pool->cores; }
 
 /* An idle engine, permission to open one (engine is NULL), or STATUS_BUSY. */
-static enum status reserve(struct pool *pool, bool wait, struct idle_engine *ret_idle, bool *ret_cores_busy,
-                           struct error *err) {
+static enum status reserve(struct pool *pool, struct fair_id who, bool wait, struct idle_engine *ret_idle,
+                           bool *ret_cores_busy, struct error *err) {
   *ret_idle = (struct idle_engine){0};
   pthread_mutex_lock(&pool->lock);
-  bool busy = pool->idle == 0 && pool->opened == pool->size;
+  fair_note(&pool->fair, who, clock_ticks_us());
+  bool busy = (pool->idle == 0 && pool->opened == pool->size) || !may_take(pool, who);
   if (busy && wait)
-    *ret_idle = (struct idle_engine){wait_for_engine(pool), clock_ticks_us()};
+    *ret_idle = (struct idle_engine){wait_for_engine(pool, who), clock_ticks_us()};
   else if (!busy && pool->idle)
     *ret_idle = pool->free[--pool->idle];
   else if (!busy)
     pool->opened++;
+  if (!busy)
+    note_taken(pool, who);
   assert(pool->idle <= pool->opened && pool->opened <= pool->size);
   *ret_cores_busy = are_cores_busy(pool);
   pthread_mutex_unlock(&pool->lock);
   return busy && !wait ? error_set(err, STATUS_BUSY, "all handles on the store are in use") : STATUS_OK;
 }
 
+static void note_file(struct pool *pool) {
+  pthread_mutex_lock(&pool->lock);
+  if (!pool->file.ino)
+    pool->file = db_file_at(pool->path);
+  pthread_mutex_unlock(&pool->lock);
+}
+
 /* Called without the lock: opening may take a while. */
 static enum status open_one(struct pool *pool, struct engine **ret_engine, struct error *err) {
   if (pool->remote)
     TRY(pool_recent_failure(pool, err));
+  pthread_mutex_lock(&pool->lock);
+  struct db_file file = pool->file;
+  pthread_mutex_unlock(&pool->lock);
+  TRY(db_check_file(pool->path, file, err));
   enum status s = engine_open(&pool->options, ret_engine, err);
   if (pool->remote)
     note_outcome(pool, s, err);
+  else if (s == STATUS_OK && !file.ino)
+    note_file(pool);
   return s;
 }
 
@@ -192,16 +250,19 @@ static enum status check_or_open(struct pool *pool, const struct idle_engine *id
   return STATUS_OK;
 }
 
-static enum status take(struct pool *pool, bool wait, struct engine **ret_engine, struct error *err) {
+static enum status take(struct pool *pool, struct fair_id who, bool wait, struct engine **ret_engine,
+                        struct error *err) {
   struct idle_engine idle;
   bool cores_are_busy = false;
-  TRY(reserve(pool, wait, &idle, &cores_are_busy, err));
+  TRY(reserve(pool, who, wait, &idle, &cores_are_busy, err));
   enum status s = check_or_open(pool, &idle, ret_engine, err);
   if (s == STATUS_OK) {
     (*ret_engine)->cores_busy = cores_are_busy;
+    (*ret_engine)->used_by = who;
   } else {
     pthread_mutex_lock(&pool->lock);
     assert(pool->opened > pool->idle);
+    note_returned(pool, who);
     if (!serve_waiter(pool, NULL))
       pool->opened--;
     pthread_mutex_unlock(&pool->lock);
@@ -211,11 +272,16 @@ static enum status take(struct pool *pool, bool wait, struct engine **ret_engine
 }
 
 enum status pool_acquire(struct pool *pool, struct engine **ret_engine, struct error *err) {
-  return take(pool, true, ret_engine, err);
+  return take(pool, (struct fair_id){0}, true, ret_engine, err);
+}
+
+enum status pool_acquire_for(struct pool *pool, const struct caller *caller, struct engine **ret_engine,
+                             struct error *err) {
+  return take(pool, fair_id_of(caller), true, ret_engine, err);
 }
 
 enum status pool_try_acquire(struct pool *pool, struct engine **ret_engine, struct error *err) {
-  return take(pool, false, ret_engine, err);
+  return take(pool, (struct fair_id){0}, false, ret_engine, err);
 }
 
 void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
@@ -225,14 +291,40 @@ void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
   pthread_mutex_unlock(&pool->lock);
 }
 
+/* Idle engines that were kept for others, if those have been quiet for a while; called with the lock. */
+static void serve_with_idle(struct pool *pool) {
+  while (pool->first && pool->idle) {
+    struct engine *engine = pool->free[--pool->idle].engine;
+    if (serve_waiter(pool, engine))
+      continue;
+    pool->idle++;
+    return;
+  }
+}
+
 void pool_release(struct pool *pool, struct engine *engine) {
   assert(engine);
   pthread_mutex_lock(&pool->lock);
+  note_returned(pool, engine->used_by);
   if (!serve_waiter(pool, engine)) {
     assert(pool->idle < pool->opened);
     pool->free[pool->idle++] = (struct idle_engine){engine, clock_ticks_us()};
   }
+  serve_with_idle(pool);
   pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_note(struct pool *pool, const struct caller *caller, struct str op, int64_t began_us, const struct error *err,
+               bool stored) {
+  struct engine none = {.telemetry = pool->options.telemetry, .lock = PTHREAD_MUTEX_INITIALIZER}, *engine = NULL;
+  struct error ignored;
+  size_t opened, busy;
+  pool_count(pool, &opened, &busy);
+  if (!stored || !opened || pool_acquire(pool, &engine, &ignored) != STATUS_OK)
+    engine = NULL;
+  op_note(engine ? engine : &none, caller, op, began_us, err);
+  if (engine)
+    pool_release(pool, engine);
 }
 
 const char *pool_path(const struct pool *pool) { return pool->path; }
@@ -250,6 +342,8 @@ void pool_close(struct pool **pool) {
     engine_close(&p->free[i].engine);
   pthread_mutex_destroy(&p->lock);
   mem_free(p->free);
+  mem_free(p->used);
+  refusal_limit_free(&p->options.refusals);
   mem_free(p);
   *pool = NULL;
 }

@@ -5,7 +5,8 @@
  * after a failure to connect, calls fail for one second without trying again. */
 #pragma once
 
-#include "op/run/engine.h"
+#include "op/op.h"
+#include "op/run/fair.h"
 
 struct pool;
 
@@ -15,6 +16,9 @@ NODISCARD enum status pool_new(const struct engine_options *options, size_t size
 /* Waits for a free engine, or opens one if there are fewer than `size`. Prefers the most recently used one: its caches
  * are warm. */
 NODISCARD enum status pool_acquire(struct pool *pool, struct engine **ret_engine, struct error *err);
+/* Like pool_acquire(), for a call of `caller`: one caller or team leaves an engine to the others (fair.h). */
+NODISCARD enum status pool_acquire_for(struct pool *pool, const struct caller *caller, struct engine **ret_engine,
+                                       struct error *err);
 /* Like pool_acquire(), but STATUS_BUSY instead of waiting. */
 NODISCARD enum status pool_try_acquire(struct pool *pool, struct engine **ret_engine, struct error *err);
 /* Number of open engines, and of those in use. */
@@ -26,6 +30,10 @@ NODISCARD enum status pool_recent_failure(struct pool *pool, struct error *err);
  * server. Engines on a file stay open to keep their caches. */
 enum { POOL_IDLE_S = 300 };
 void pool_trim(struct pool *pool);
+/* Records a call of an interface: of several operations, or refused before one ran. `err` is NULL if it succeeded.
+ * With `stored` also in the table of calls, if the store is open. */
+void pool_note(struct pool *pool, const struct caller *caller, struct str op, int64_t began_us, const struct error *err,
+               bool stored);
 /* Path or URL of the store. Not for messages: a URL may hold a password. */
 const char *pool_path(const struct pool *pool);
 /* The agent that its engines are bound to; "": none. */

@@ -169,8 +169,6 @@ enum status scrub_args(struct op_call *call) {
   size_t i, n;
   yyjson_val *key, *v;
   call->redacted = 0;
-  if (call->op->flags & OP_NO_STORE)
-    return STATUS_OK;
   yyjson_obj_foreach(call->args, i, n, key, v) {
     const struct param *p = op_param(call->op, json_val_str(key));
     assert(p);

@@ -13,6 +13,7 @@ struct ahead {
   pthread_t thread;
   struct str text; /* after the vector, in the same allocation */
   bool done;
+  int64_t cpu_us; /* processor time of the thread */
   int8_t vector[];
 };
 
@@ -25,6 +26,7 @@ static void *embed_one(void *arg) {
   if (!ARENA_BOUNDARY(&a, oom))
     h->done = h->e->embed(h->e, &a, EMBED_QUERY, &h->text, 1, h->vector, &ignored) == STATUS_OK;
   arena_release(&a);
+  h->cpu_us = thread_cpu_us();
   return NULL;
 }
 
@@ -50,6 +52,7 @@ bool embed_ahead_take(struct ahead **slot, struct str text, int8_t *ret_vector) 
     return false;
   pthread_join(h->thread, NULL);
   *slot = NULL;
+  thread_charge_cpu(h->cpu_us);
   bool done = h->done;
   if (done)
     memcpy(ret_vector, h->vector, (size_t)h->e->dims);
@@ -61,6 +64,7 @@ void embed_ahead_stop(struct ahead **slot) {
   if (!*slot)
     return;
   pthread_join((*slot)->thread, NULL);
+  thread_charge_cpu((*slot)->cpu_us);
   mem_free(*slot);
   *slot = NULL;
 }

@@ -79,7 +79,11 @@ static enum status add_keyword_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
   int64_t *places;
-  struct chunk_query chunks = {.scope = &q->scope, .filter = &q->filter, .text = q->text, .limit = WORD_CHUNKS};
+  struct chunk_query chunks = {.scope = &q->scope,
+                               .filter = &q->filter,
+                               .text = q->completions.n ? q->before : q->text,
+                               .limit = WORD_CHUNKS,
+                               .completions = &q->completions};
   TRY(lexical_search(call->engine->store, &chunks, call->arena, &hits, call->err));
   q->damaged |= hits.damaged;
   q->terms = hits.terms;
@@ -101,7 +105,7 @@ static enum status add_keyword_hits(struct query *q, struct hits *all) {
 static enum status add_entity_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
-  struct chunk_query chunks = {&q->scope, &q->filter, q->text, NAMED_CHUNKS, q->terms};
+  struct chunk_query chunks = {&q->scope, &q->filter, q->text, NAMED_CHUNKS, q->terms, NULL};
   TRY(entity_search(call->engine->store, &chunks, call->arena, &hits, call->err));
   q->damaged |= hits.damaged;
   for (size_t i = 0; i < hits.n; i++) {

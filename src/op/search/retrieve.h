@@ -9,6 +9,8 @@
 struct query {
   struct op_call *call;
   struct str text;
+  struct str before;       /* with completions: the text without its last word */
+  struct strs completions; /* words that begin with the last word; empty unless the caller asked for them */
   struct scope scope;
   struct filter filter;
   int64_t limit;

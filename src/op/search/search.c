@@ -9,6 +9,7 @@
 #include "op/search/corpus.h"
 #include "op/search/retrieve.h"
 #include "store/memories/memories.h"
+#include "store/search/complete.h"
 #include "store/tables/settings.h"
 #include "transcript/op/transcript.h"
 
@@ -30,7 +31,7 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
   struct memories skills = {0};
   if (!asks_for_memories(q->scope.corpora))
     return STATUS_OK;
-  TRY(skills_visible(call->engine->store, &q->scope, call->arena, &skills, call->err));
+  TRY(skills_visible(call->engine->store, &q->scope, false, call->arena, &skills, call->err));
   struct str folded = utf8_fold(call->arena, q->text);
   for (size_t i = 0; i < skills.n && ret->n < SKILL_HITS; i++) {
     struct memory *m = &skills.v[i];
@@ -119,14 +120,28 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, 
   return put_text(q, v, h);
 }
 
+/* NULs in a query become spaces. */
+static struct str query_text(struct op_call *call) {
+  struct str given = json_str(call->args, "query");
+  if (str_empty(given) || !memchr(given.p, 0, given.n))
+    return given;
+  struct str text = arena_dup(call->arena, given);
+  char *bytes = (char *)(uintptr_t)text.p;
+  for (size_t i = 0; i < text.n; i++)
+    if (!bytes[i])
+      bytes[i] = ' ';
+  return text;
+}
+
 /* Logs the search, with secrets in the query redacted. Returns the logged detail. */
 static struct str note_search(struct query *q, const struct hits *hits) {
   struct op_call *call = q->call;
   struct secret_hits secrets = {0};
-  redact_find(call->arena, q->text, call->secrets, &secrets);
+  struct str query = query_text(call);
+  redact_find(call->arena, query, call->secrets, &secrets);
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
-  json_put(doc, detail, "query", utf8_cut(redact_apply(call->arena, q->text, &secrets), 1000));
+  json_put(doc, detail, "query", utf8_cut(redact_apply(call->arena, query, &secrets), 1000));
   yyjson_mut_val *results = json_put_arr(doc, detail, "results");
   for (size_t i = 0; i < hits->n; i++)
     yyjson_mut_arr_add_sint(doc, results, hits->v[i].m.id);
@@ -149,17 +164,17 @@ static void append_new(struct arena *a, struct hits *list, const struct hits *mo
       list_push(a, list, more->v[i]);
 }
 
-/* NULs in a query become spaces. */
-static struct str query_text(struct op_call *call) {
-  struct str given = json_str(call->args, "query");
-  if (str_empty(given) || !memchr(given.p, 0, given.n))
-    return given;
-  struct str text = arena_dup(call->arena, given);
-  char *bytes = (char *)(uintptr_t)text.p;
-  for (size_t i = 0; i < text.n; i++)
-    if (!bytes[i])
-      bytes[i] = ' ';
-  return text;
+/* Completes the last word. Where one text stands for the query, such as its vector, the most frequent word is used. */
+static enum status complete_query(struct query *q) {
+  struct op_call *call = q->call;
+  struct str word;
+  struct chunk_query chunks = {.scope = &q->scope, .filter = &q->filter};
+  if (!json_bool(call->args, "prefix", false) || !complete_split(q->text, &q->before, &word))
+    return STATUS_OK;
+  TRY(complete_word(call->engine->store, &chunks, word, call->arena, &q->completions, call->err));
+  if (q->completions.n)
+    q->text = arena_printf(call->arena, "%.*s%.*s", STR_ARG(q->before), STR_ARG(q->completions.v[0]));
+  return STATUS_OK;
 }
 
 static enum status read_query(struct op_call *call, struct query *q) {
@@ -169,6 +184,7 @@ static enum status read_query(struct op_call *call, struct query *q) {
   TRY(call_filter(call, &q->filter));
   TRY(call_int(call, "limit", 10, 1, 100, &q->limit));
   TRY(call_time(call, "as_of", -1, &q->scope.as_of));
+  TRY(complete_query(q));
   return retrieve_prepare(q);
 }
 
@@ -316,7 +332,9 @@ enum status op_search(struct op_call *call) {
   TRY(read_query(call, &q));
   if (yyjson_obj_get(call->args, "budget"))
     TRY(call_int(call, "budget", 0, BUDGET_MIN, BUDGET_MAX, &budget));
-  json_put(call->doc, call->result, "query", q.text);
+  json_put(call->doc, call->result, "query", query_text(call));
+  if (q.completions.n)
+    json_put_strs(call->doc, call->result, "completions", &q.completions);
   struct db *db = store_db(call->engine->store);
   TRY(db_snapshot(db, &own_snapshot, call->err));
   TRY(db_snapshot_end(db, own_snapshot, answer(&q, budget, &hits, &generation), call->err));

@@ -6,7 +6,7 @@
 enum status op_skill_list(struct op_call *call) {
   struct scope scope = call_scope(call);
   struct memories list = {0};
-  TRY(skills_visible(call->engine->store, &scope, call->arena, &list, call->err));
+  TRY(skills_visible(call->engine->store, &scope, true, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "skills");
   for (size_t i = 0; i < list.n; i++) {
     const struct memory *m = &list.v[i];
@@ -27,7 +27,7 @@ enum status op_skill_load(struct op_call *call) {
   struct scope scope = call_scope(call);
   struct memories list = {0};
   struct str name = json_str(call->args, "name");
-  TRY(skills_visible(call->engine->store, &scope, call->arena, &list, call->err));
+  TRY(skills_visible(call->engine->store, &scope, true, call->arena, &list, call->err));
   for (size_t i = 0; i < list.n; i++)
     if (str_eq(list.v[i].skill_name, name)) {
       TRY(put_full(call, call->result, &list.v[i]));

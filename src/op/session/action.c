@@ -24,23 +24,13 @@ void put_action_item(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct acti
 
 /* Sentences that sound like action items. They block nobody; 'action add' makes one an item. */
 static enum status put_candidates(struct op_call *call) {
-  struct store *st = call->engine->store;
   struct scope scope = call_scope(call);
   struct action_items found = {0};
   yyjson_mut_val *arr = NULL;
-  TRY(actions_extracted(st, &scope, false, call->arena, &found, call->err));
+  TRY(actions_extracted(call->engine->store, &scope, false, call->arena, &found, call->err));
+  if (found.n)
+    arr = json_put_arr(call->doc, call->result, "candidates");
   for (size_t i = 0; i < found.n; i++) {
-    struct action_item known;
-    bool exists;
-    TRY(action_find_text(st, call->caller.team,
-                         &(struct action_item){.project = found.v[i].project, .text = found.v[i].text}, call->arena,
-                         &known, &exists, call->err));
-    if (exists && !known.memory_id)
-      continue;
-    if (exists && !str_is(known.status, "pending"))
-      continue;
-    if (!arr)
-      arr = json_put_arr(call->doc, call->result, "candidates");
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put(call->doc, v, "text", found.v[i].text);
     json_put_int(call->doc, v, "memory", found.v[i].memory_id);

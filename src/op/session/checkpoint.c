@@ -8,11 +8,14 @@
 #include "op/search/retrieve.h"
 #include "op/session/session.h"
 
+#define RELATED 0.3 /* least match of a blocker that is shown because of the action */
+
 enum { COOLDOWN_MS = 300000, GUARDRAIL_CHARACTERS = 500, SNIPPET_CHARACTERS = 300, RELEVANT = 5 };
 
 struct checkpoint {
   struct op_call *call;
   struct scope scope;
+  struct query query; /* for the action */
   struct str degraded;
 };
 
@@ -21,33 +24,48 @@ static void degrade(struct checkpoint *c, const char *what) {
                              c->call->err->message);
 }
 
-/* Blockers that are pinned or delivered at boot. */
-static enum status put_guardrails(struct checkpoint *c) {
+static enum status put_guardrail(struct checkpoint *c, yyjson_mut_val *arr, struct memory *m) {
   struct op_call *call = c->call;
-  struct filter f = {.severity = STR("blocker"), .trusted = true};
-  struct memories rules = {0};
-  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "guardrails");
-  TRY(memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err));
-  for (size_t i = 0; i < rules.n; i++) {
-    struct memory *m = &rules.v[i];
-    if (!str_is(m->delivery, "pinned") && !str_is(m->delivery, "boot") && !m->skill_always_on)
-      continue;
-    TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
-    json_put_int(call->doc, v, "id", m->id);
-    json_put(call->doc, v, "headline", m->headline);
-    json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
-  }
+  TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put_int(call->doc, v, "id", m->id);
+  json_put(call->doc, v, "headline", m->headline);
+  json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
   return STATUS_OK;
 }
 
-static enum status put_relevant(struct checkpoint *c, struct str text) {
+static bool is_always_shown(const struct memory *m) {
+  return str_is(m->delivery, "pinned") || str_is(m->delivery, "boot") || m->skill_always_on;
+}
+
+/* Blockers that are pinned or delivered at boot. */
+static enum status put_pinned(struct checkpoint *c, yyjson_mut_val *arr) {
   struct op_call *call = c->call;
-  struct query q = {.call = call, .text = text, .scope = c->scope, .limit = RELEVANT, .filter = {.trusted = true}};
+  struct filter f = {.severity = STR("blocker"), .trusted = true};
+  struct memories rules = {0};
+  TRY(memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err));
+  for (size_t i = 0; i < rules.n; i++)
+    if (is_always_shown(&rules.v[i]))
+      TRY(put_guardrail(c, arr, &rules.v[i]));
+  return STATUS_OK;
+}
+
+/* Other blockers that are about the action. */
+static enum status put_related(struct checkpoint *c, yyjson_mut_val *arr) {
+  struct query q = c->query;
   struct hits hits = {0};
-  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "relevant");
-  q.fusion.words = q.fusion.means = true;
-  TRY(retrieve_prepare(&q));
+  q.filter.severity = STR("blocker");
+  TRY(retrieve(&q, STATES_SEARCHED, RELEVANT, &hits));
+  for (size_t i = 0; i < hits.n; i++)
+    if (!is_always_shown(&hits.v[i].m) && hits.v[i].fusion >= RELATED)
+      TRY(put_guardrail(c, arr, &hits.v[i].m));
+  return STATUS_OK;
+}
+
+static enum status put_relevant(struct checkpoint *c, yyjson_mut_val *arr) {
+  struct op_call *call = c->call;
+  struct query q = c->query;
+  struct hits hits = {0};
   TRY(retrieve(&q, STATES_SEARCHED, RELEVANT, &hits));
   for (size_t i = 0; i < hits.n; i++) {
     const struct hit *h = &hits.v[i];
@@ -111,11 +129,17 @@ enum status op_checkpoint(struct op_call *call) {
     json_put_arr(call->doc, call->result, "relevant");
     return STATUS_OK;
   }
-  if (put_guardrails(&c) != STATUS_OK)
-    degrade(&c, "not all guardrails could be read");
   struct str text =
       str_empty(context) ? action : arena_printf(call->arena, "%.*s\n%.*s", STR_ARG(action), STR_ARG(context));
-  if (put_relevant(&c, text) != STATUS_OK)
+  c.query =
+      (struct query){.call = call, .text = text, .scope = c.scope, .limit = RELEVANT, .filter = {.trusted = true}};
+  c.query.fusion.words = c.query.fusion.means = true;
+  yyjson_mut_val *guardrails = json_put_arr(call->doc, call->result, "guardrails");
+  yyjson_mut_val *relevant = json_put_arr(call->doc, call->result, "relevant");
+  bool prepared = retrieve_prepare(&c.query) == STATUS_OK;
+  if (put_pinned(&c, guardrails) != STATUS_OK || (prepared && put_related(&c, guardrails) != STATUS_OK))
+    degrade(&c, "not all guardrails could be read");
+  if (!prepared || put_relevant(&c, relevant) != STATUS_OK)
     degrade(&c, "not all relevant memories were found");
   json_put_opt(call->doc, call->result, "degraded", c.degraded);
   return STATUS_OK;

@@ -27,15 +27,22 @@ static bool is_other_process(const struct origin *o, const struct session *s) {
          (o->pid != s->pid || o->started != s->started || !str_eq(o->host, s->host));
 }
 
-/* By handle or number. Numbers can be guessed, so they work only for the source and process that booted the session. */
+static bool is_same_client(const struct origin *o, const struct session *s) {
+  if (o && o->connection.p)
+    return str_eq(o->connection, s->connection);
+  return o && o->pid > 0 && o->pid == s->pid && !is_other_process(o, s);
+}
+
+/* By handle or number. Numbers can be guessed, so they work only for the client that booted the session, by its process
+ * or connection, or if neither is known by its source. */
 static enum status find_named(struct op_call *call, struct session *ret_session, bool *ret_found) {
   const struct caller *c = &call->caller;
   struct session s;
   bool found;
   int64_t number;
   TRY(session_find(call->engine->store, c->team, c->session, call->arena, &s, &found, call->err));
-  *ret_found =
-      found && (!str_int64(c->session, &number) || (str_eq(s.source, c->source) && !is_other_process(c->origin, &s)));
+  *ret_found = found && (!str_int64(c->session, &number) || is_same_client(c->origin, &s) ||
+                         (str_eq(s.source, c->source) && !is_other_process(c->origin, &s)));
   if (*ret_found)
     *ret_session = s;
   return STATUS_OK;

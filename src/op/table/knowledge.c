@@ -16,6 +16,7 @@ static const struct param source_remove_params[] = {
 static const struct param extract_params[] = {
   TEXT("dir", REQ_POS | PARAM_PATH, "DIR", "folder to read; all or part of a git repository"),
   TEXT("out", PARAM_PATH, "FILE", "output file (default: items.json in the project's folder)"),
+  FLAG("force", "replace the output file even if something else wrote it"),
   END
 };
 #define GRAPH_LINES(flags, help) {"lines", PARAM_LIST, PARAM_SECRETS | (flags), NULL, "LINE", NULL, help}

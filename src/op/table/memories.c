@@ -16,6 +16,7 @@ static const struct param remember_params[] = {
   TEXT("reason", 0, "TEXT", "why the old memory is wrong or outdated"),
   MANY("links", "link", "ID", "a related memory, or a rule of an incident; may be repeated"),
   FLAG("keep_both", "store it next to near duplicates, with a warning; exact duplicates are still not stored"),
+  FLAG("keep_fields", "if the text is stored already, leave its type, tags and other fields unchanged"),
   FLAG("defer_embedding", "store the text now, embed it at the next maintenance run"),
   TEXT("batch", PARAM_PATH, "FILE", "JSON Lines, one object with these arguments per line; '-' is standard input"),
   END
@@ -35,11 +36,12 @@ static const struct param search_params[] = {
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
   MANY("tags", "tag", "TAG", "only memories with this tag; if repeated, with all of them"),
-  MANY("people", "person", "NAME", "only memories about this person; if repeated, about all of them"),
+  MANY("people", "person", "NAME", "only memories about this person, in any case; if repeated, about all of them"),
   TEXT("since", 0, "TIME", "created after: 7d, or a timestamp"),
   TEXT("until", 0, "TIME", "created before: 7d, or a timestamp"),
   TEXT("as_of", 0, "TIME", "what was known and valid at this time"),
   CHOICE("mode", search_modes, "words and meaning (default), only words, or only meaning"),
+  FLAG("prefix", "also find words that begin with the last word of the query"),
   CHOICE("detail", details, "how much of each result (default snippet)"),
   INT("budget", "TOKENS", "maximum total size of the results; omitted ones are counted"),
   FLAG("include_superseded", "include superseded memories, labelled as such"),
@@ -60,7 +62,7 @@ static const struct param list_params[] = {
   CHOICE("state", memory_states, "only this state (default active)"),
   CHOICE("delivery", deliveries, "only this delivery"),
   MANY("tags", "tag", "TAG", "only memories with this tag; if repeated, with all of them"),
-  MANY("people", "person", "NAME", "only memories about this person; if repeated, about all of them"),
+  MANY("people", "person", "NAME", "only memories about this person, in any case; if repeated, about all of them"),
   TEXT("since", 0, "TIME", "created after: 7d, or a timestamp"),
   TEXT("until", 0, "TIME", "created before: 7d, or a timestamp"),
   TEXT("as_of", 0, "TIME", "what was known and valid at this time"),
@@ -83,6 +85,8 @@ const struct op memories_ops[] = {
   {.name = "remember", .group = "Memories", .summary = "Store a memory",
    .help = "Checks the text (kind, severity, headline, one idea, duplicates), refuses secrets, and stores it. The result is "
    "'stored'; 'skipped' if the store already has it (with its id); or 'superseded' if it replaced an older memory. "
+   "If the same text is stored with other fields, the given ones are changed: in the memory ('updated'), or, for a type, "
+   "tags and others that never change, in a new version. 'changed' shows them. Given tags are added to the stored ones. "
    "Near matches are stored with a warning that lists them. A rule that is close to another rule is refused, with "
    "the call that supersedes it. With --batch, each line of the file is one memory and gets one line of result.",
    .example = "cairn remember 'The staging database is Postgres 17 on port 5433'\n"
@@ -103,10 +107,11 @@ const struct op memories_ops[] = {
    .example = "cairn search 'which port does staging use' --limit 5\n"
    "cairn search 'what did we deploy last week' --type decision --budget 800\n"
    "cairn search 'billing database' --as-of 2026-03-01 --explain\n"
-   "cairn search 'retry policy' --in memory --in items --in sources",
+   "cairn search 'retry policy' --in memory --in items --in sources\n"
+   "cairn search 'roll back the deplo' --prefix",
    .params = search_params, .flags = OP_EVERYDAY | OP_PROJECT,
    .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int "
-   "elsewhere?:int not_indexed?",
+   "elsewhere?:int completions?:[text] not_indexed?",
    .routes = ROUTES(
      ROUTE("GET", "/search"),
      ROUTE("POST", "/search")),

@@ -44,7 +44,7 @@ static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
   GATED("delivery", deliveries, "how it is delivered to agents (default on_demand)"), \
   TEXT("skill_name", 0, "NAME", "make it a skill with this name, triggered by its keywords"), \
   MANY("skill_keywords", "skill-keyword", "WORD", "trigger: a query with this word returns the skill; may be repeated"), \
-  MANY("skill_projects", "skill-project", "NAME", "limit the skill to this project; may be repeated"), \
+  MANY("skill_projects", "skill-project", "NAME", "offer the skill only in this project, or with '*' in every project; may be repeated"), \
   FLAG("skill_always_on", "also load the skill at boot"), \
   GATED("confidence", confidences, "confidence in a learned claim"), \
   MANY("domains", "domain", "NAME", "root domain that corroborates the claim; may be repeated"), \
@@ -61,8 +61,8 @@ static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
 
 /* ---- results, in the notation of op/run/results.h ---- */
 
-#define WRITTEN "id:int uid action=stored|skipped|superseded txn?:int kind type severity? project headline supersedes?:int " \
-  "mode?=hard|soft|shadow inherited?:(pin:bool skill:bool key:bool) old_id?:int similarity?:num redacted?:int suspect? " \
+#define WRITTEN "id:int uid action=stored|skipped|superseded|updated txn?:int kind type severity? project headline supersedes?:int " \
+  "mode?=hard|soft|shadow inherited?:(pin:bool skill:bool key:bool) old_id?:int changed?:(was:obj is:obj) similarity?:num redacted?:int suspect? " \
   "untrusted?:bool embedded?:bool warnings:[@warning] hash? degraded?"
 #define EMBEDDED "embedded:@progress"
 #define CHANGED "txn?:int hash?"

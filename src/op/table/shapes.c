@@ -7,7 +7,7 @@
 #define LISTS "tags?:[text] people?:[text] topics?:[text] action_items?:[text] domains?:[text] acceptance?:[text] " \
   "skill_keywords?:[text] skill_projects?:[text] entity?:[text] entity_type?:[text]"
 #define FIRST "id:int headline uid kind type severity? project key? state state_reason? delivery weight:num trust " \
-  "suspect? untrusted?:bool"
+  "suspect? untrusted?:bool skill_name? skill_always_on?:bool"
 #define TASK "status? priority? milestone? due? claimed_by?"
 /* Optional members of a full memory. */
 #define FULL TASK " claimed_at?:time root_cause? resolution? expires_at?:time skill_name? skill_always_on?:bool confidence? " \

@@ -31,6 +31,7 @@ static const struct param reembed_params[] = {
 static const struct param export_params[] = {
   TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "output file (default: standard output)"),
   FLAG("events", "include the event log"),
+  FLAG("force", "replace an existing file"),
   END
 };
 static const struct param import_params[] = {
@@ -163,7 +164,7 @@ const struct op store_ops[] = {
    .example = "cairn maintain",
    .params = maintain_params, .flags = OP_WRITE,
    .result = "expired?:int faded?:int archived?:int stale?:int transcripts?:int transcripts_failed? embedded?:int "
-   "now_active? dropped_vectors?:int judged?:int suspect?:int suspect_txns?:[int] degraded? duration_ms?:int ids?:{[int]} "
+   "now_active? dropped_vectors?:int events_deleted?:int judged?:int suspect?:int suspect_txns?:[int] degraded? duration_ms?:int ids?:{[int]} "
    "skipped?:bool reason? txn?:int",
    .run = op_maintain},
   {.name = "reembed", .group = "Store", .summary = "Re-embed memories after changing the embedder",
@@ -206,7 +207,7 @@ const struct op store_ops[] = {
    .result = "file project written:bool created:bool dry_run:bool shown:int left_out:int hidden:int "
    "added:[(line:int id:int headline supersedes?:int)] changed:[(line:int id:int headline supersedes?:int)] "
    "removed:[(id:int headline state?)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
-   "conflicts:[(line:int id:int text stored)] txn?:int",
+   "conflicts:[(line:int id:int text stored)] offer? txn?:int",
    .run = op_sync},
   {.name = "page", .group = "Store", .summary = "Show MEMORY.md as an agent reads it",
    .help = "The memories of the project and the global ones by section, most important and newest first, with their ids and "
@@ -265,7 +266,9 @@ const struct op store_ops[] = {
    "backups:[text]",
    .run = op_team_delete},
   {.name = "doctor", .group = "Store", .summary = "Check the store for problems",
-   .help = "Exit code 0 if everything is fine. --repair first rebuilds the indexes from the texts; it changes no text.",
+   .help = "Reads the whole store and recomputes the hashes of all texts; names the memories that were changed outside Cairn. "
+   "Exit code 0 if everything is fine. --repair first rebuilds the indexes from the texts and accepts the loss of missing "
+   "transactions; it changes no text.",
    .example = "cairn doctor --json\ncairn doctor --repair",
    .params = doctor_params, .flags = OP_OPERATOR | OP_EVERYDAY | OP_OBSERVES | OP_NO_UPKEEP | OP_EXISTING,
    .result = "ok:bool db checks:[(name ok:bool message fix? left?:int)]",

@@ -100,12 +100,14 @@ const struct op tasks_ops[] = {
    .run = op_task_unblock},
   {.name = "task sync", .group = "Tasks", .summary = "Sync tasks.json with the store",
    .help = "Changes made on either side since the last run are copied to the other. If both sides changed a task, the file "
-   "wins and the older text stays in the history. Entries that the gate refuses stay in the file and are listed. "
+   "wins and the older text stays in the history. Entries that the gate refuses stay in the file and are listed, "
+   "and so are blockers that would make a task block itself: the task is stored without them. "
    "Tasks removed from the file are forgotten; 'cairn undo' restores them.",
    .example = "cairn task sync\ncairn task sync --dry-run",
    .params = task_sync_params, .flags = OP_WRITE,
    .result = "file tasks:int store:{int} in_file:{int} conflicts:[(id memory:int members:[text])] "
-   "refused:[(id? description? reason fix?)] written:bool dry_run:bool txn?:int",
+   "cycles:[(id memory?:int blocked_by:[text])] refused:[(id? description? reason fix?)] written:bool dry_run:bool "
+   "txn?:int",
    .run = op_task_sync},
   {.name = "skill list", .group = "Skills", .summary = "List skills with their keywords",
    .help = "",

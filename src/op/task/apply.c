@@ -122,6 +122,7 @@ static enum status write_text(struct task_sync *s, struct txn *txn, struct task_
     return STATUS_OK;
   }
   assert(w->id);
+  s->changed = true;
   p->memory = w->id;
   p->uid = w->uid;
   /* The file gets the text as the gate has changed it. */
@@ -143,6 +144,7 @@ static enum status write_fields(struct task_sync *s, struct txn *txn, struct tas
       !str_eq(now.priority, p->stored->m.priority) || !str_eq(now.milestone, p->stored->m.milestone) || progress;
   if (!other)
     return STATUS_OK; /* only its blockers changed */
+  s->changed = true;
   return memory_change(txn, s->call->arena, &p->stored->m, &now, progress ? "task:status" : "task:change",
                        s->call->err);
 }
@@ -150,28 +152,28 @@ static enum status write_fields(struct task_sync *s, struct txn *txn, struct tas
 static enum status forget(struct task_sync *s, struct txn *txn, struct task_pair *p) {
   assert(p->stored && p->action == PAIR_FORGET);
   struct memory now = p->stored->m;
+  s->changed = true;
   memory_retire(&now, "forgotten", STR("removed from tasks.json"), txn->source, txn->now);
   return memory_change(txn, s->call->arena, &p->stored->m, &now, "memory:forget", s->call->err);
 }
 
 /* ---- blockers, after every task has its memory ---- */
 
-static int64_t memory_of(const struct task_sync *s, struct str id) {
-  for (size_t i = 0; i < s->pairs.n; i++)
-    if (s->pairs.v[i].now.id.p && str_eq(s->pairs.v[i].now.id, id))
-      return s->pairs.v[i].action == PAIR_FORGET ? 0 : s->pairs.v[i].memory;
-  return 0;
+static int64_t memory_of(struct task_sync *s, struct str id) {
+  const struct task_pair *p = sync_pair_of(s, id);
+  return p && p->action != PAIR_FORGET ? p->memory : 0;
 }
 
-static enum status block(struct task_sync *s, struct txn *txn, struct task_pair *p, int64_t by) {
+/* The plan has no cycle, but links can lead through tasks that are not in it, such as global ones. */
+static enum status block(struct task_sync *s, struct txn *txn, struct task_pair *p, struct str id, int64_t by) {
   struct op_call *call = s->call;
-  struct str path = STR_NONE;
-  TRY(by == p->memory ? STATUS_OK : link_path(txn->store, txn->team, by, p->memory, call->arena, &path, call->err));
-  if (by == p->memory || path.p) {
-    p->refused = true;
-    error_set(&p->why, STATUS_CONFLICT, "blocked_by would make it block itself");
+  struct str path;
+  TRY(link_path(txn->store, txn->team, by, p->memory, call->arena, &path, call->err));
+  if (path.p) {
+    sync_leave_out(call->arena, p, id);
     return STATUS_OK;
   }
+  s->changed = true;
   struct link l = {.src = p->memory, .rel = STR("blocked_by"), .dst = by};
   return link_add(txn, call->arena, &l, call->err);
 }
@@ -183,8 +185,10 @@ static enum status unblock(struct task_sync *s, struct txn *txn, struct task_pai
   TRY(link_head(txn->store, txn->team, by, &head, s->call->err));
   for (size_t i = 0; i < p->stored->entry.blocked_by.n; i++) {
     struct str id = p->stored->entry.blocked_by.v[i];
-    if (memory_of(s, id) == head && !strs_has(&p->now.blocked_by, id))
+    if (memory_of(s, id) == head && !strs_has(&p->now.blocked_by, id)) {
+      s->changed = true;
       return link_remove(txn, s->call->arena, p->memory, STR("blocked_by"), by, &found, s->call->err);
+    }
   }
   return STATUS_OK;
 }
@@ -193,14 +197,15 @@ static enum status set_blockers(struct task_sync *s, struct txn *txn, struct tas
   assert(p->memory);
   struct op_call *call = s->call;
   struct links have = {0};
+  struct strs ids = p->now.blocked_by;
   TRY(links_of(txn->store, txn->team, p->memory, call->arena, &have, call->err));
-  for (size_t i = 0; i < p->now.blocked_by.n; i++) {
-    int64_t by = memory_of(s, p->now.blocked_by.v[i]);
+  for (size_t i = 0; i < ids.n; i++) {
+    int64_t by = memory_of(s, ids.v[i]);
     bool there = by == 0;
     for (size_t k = 0; k < have.n; k++)
       there |= have.v[k].src == p->memory && have.v[k].dst == by && str_is(have.v[k].rel, "blocked_by");
     if (!there)
-      TRY(block(s, txn, p, by));
+      TRY(block(s, txn, p, ids.v[i], by));
   }
   for (size_t i = 0; p->stored && i < have.n; i++)
     if (have.v[i].src == p->memory && str_is(have.v[i].rel, "blocked_by"))

@@ -158,7 +158,7 @@ static void pair_new(struct task_sync *s) {
 
 /* ---- ids ---- */
 
-static struct task_pair *pair_of_id(struct task_sync *s, struct str id) {
+struct task_pair *sync_pair_of(struct task_sync *s, struct str id) {
   for (size_t i = 0; i < s->pairs.n; i++)
     if (s->pairs.v[i].now.id.p && str_eq(s->pairs.v[i].now.id, id))
       return &s->pairs.v[i];
@@ -179,7 +179,7 @@ static void name_pairs(struct task_sync *s) {
     if (p->now.id.p || (p->file && p->file->problem.p))
       continue;
     struct str key = p->stored ? p->stored->m.key : STR_NONE;
-    p->now.id = key.p && !pair_of_id(s, key) ? key : task_entry_new_id(a, &all, &s->base.tasks);
+    p->now.id = key.p && !sync_pair_of(s, key) ? key : task_entry_new_id(a, &all, &s->base.tasks);
     list_push(a, &all, p->now);
   }
 }
@@ -198,7 +198,7 @@ static void name_blockers(struct task_sync *s, struct task_pair *p) {
         strs_push(a, list, q->now.id);
     }
   for (size_t k = 0; known && k < known->blocked_by.n; k++)
-    if (!pair_of_id(s, known->blocked_by.v[k]) && !strs_has(list, known->blocked_by.v[k]))
+    if (!sync_pair_of(s, known->blocked_by.v[k]) && !strs_has(list, known->blocked_by.v[k]))
       strs_push(a, list, known->blocked_by.v[k]);
 }
 
@@ -221,6 +221,18 @@ static bool is_file_unchanged(struct task_sync *s, const struct task_pair *p) {
   return task_entry_same(&now, p->base);
 }
 
+/* A blocker that disappeared is no change of the task. */
+static bool is_store_unchanged(const struct task_pair *p) {
+  if (!p->base)
+    return false;
+  struct task_entry now = p->stored->entry;
+  for (size_t i = 0; i < now.blocked_by.n; i++)
+    if (!strs_has(&p->base->blocked_by, now.blocked_by.v[i]))
+      return false;
+  now.blocked_by = p->base->blocked_by;
+  return task_entry_same(&now, p->base);
+}
+
 static void decide(struct task_sync *s, struct task_pair *p) {
   struct str id = p->now.id;
   if (p->file && p->file->problem.p) {
@@ -235,7 +247,7 @@ static void decide(struct task_sync *s, struct task_pair *p) {
   } else if (!p->stored) {
     p->action = PAIR_DROP; /* gone from both */
   } else {
-    p->action = p->base && task_entry_same(&p->stored->entry, p->base) ? PAIR_FORGET : PAIR_TO_FILE;
+    p->action = is_store_unchanged(p) ? PAIR_FORGET : PAIR_TO_FILE;
     p->now = p->stored->entry;
   }
   p->now.id = id;
@@ -259,5 +271,6 @@ enum status sync_plan(struct task_sync *s) {
       name_blockers(s, &s->pairs.v[i]);
   for (size_t i = 0; i < s->pairs.n; i++)
     decide(s, &s->pairs.v[i]);
+  sync_cut_cycles(s);
   return STATUS_OK;
 }

@@ -17,6 +17,7 @@
 
 #include "base/id.h"
 #include "base/os/fs.h"
+#include "file/owner.h"
 #include "file/place.h"
 #include "op/files/file_event.h"
 #include "op/handlers.h"
@@ -26,8 +27,9 @@ enum { FILE_BYTES = 32 << 20, FILE_MODE = 0644, BASE_MODE = 0600, TRIES = 5, LOC
 struct mirror {
   struct op_call *call;
   struct str path, copy; /* paths of the file and of the base copy */
-  int locks[2];          /* our lock file, and the file itself, for programs that lock it, too */
-  struct str text;       /* contents of the file; absent if it does not exist */
+  struct str owner;
+  int locks[2];    /* our lock file, and the file itself, for programs that lock it, too */
+  struct str text; /* contents of the file; absent if it does not exist */
   struct task_sync sync;
   bool written;
   int64_t delta; /* bytes by which the file has grown */
@@ -50,6 +52,7 @@ static enum status resolve_path(struct mirror *m) {
   struct str own = arena_printf(a, "%.*s/tasks", STR_ARG(folder));
   char real[PATH_MAX], hash[HASH_TEXT_SIZE];
   TRY(call_refuse_store_path(call, path));
+  TRY(agent_claim(call->engine->store, call->caller.team, call->caller.project, a, call->err));
   TRY(fs_mkdirs(own.p, call->err));
   if (!given.p)
     TRY(fs_mkdirs(dir.p, call->err));
@@ -151,11 +154,26 @@ static enum status read_both(struct mirror *m) {
   if (!m->text.p) /* a missing file does not mean that its tasks were removed: it is written again */
     return STATUS_OK;
   TRY(tasks_json_read(m->call->arena, m->path.p, m->text, &m->sync.file, m->call->err));
+  if (!owner_may_write(m->sync.file.owner, m->owner)) {
+    owner_refuse(m->path, m->sync.file.owner, m->owner, m->call->err);
+    return error_fix(m->call->err, "name another file, or remove its member \"cairn\" to import its tasks here");
+  }
   read_copy(m);
   return STATUS_OK;
 }
 
 /* ---- writing ---- */
+
+/* What the file says: a blocker that would close a cycle stays there, for its author to settle. */
+static struct task_entry file_form(struct arena *a, const struct task_pair *p) {
+  struct task_entry e = p->now;
+  e.blocked_by = (struct strs){0};
+  for (size_t i = 0; i < p->now.blocked_by.n; i++)
+    strs_push(a, &e.blocked_by, p->now.blocked_by.v[i]);
+  for (size_t i = 0; i < p->cycles.n; i++)
+    strs_push(a, &e.blocked_by, p->cycles.v[i]);
+  return e;
+}
 
 static void gather(struct mirror *m, struct task_entries *ret_file, struct task_entries *ret_base) {
   struct arena *a = m->call->arena;
@@ -172,7 +190,7 @@ static void gather(struct mirror *m, struct task_entries *ret_file, struct task_
       continue;
     assert(p->memory && p->uid.n);
     struct task_entry e = p->now;
-    list_push(a, ret_file, e);
+    list_push(a, ret_file, file_form(a, p));
     e.raw = NULL;
     e.memory = p->uid;
     list_push(a, ret_base, e);
@@ -186,7 +204,9 @@ static enum status write_both(struct mirror *m, bool *ret_done) {
   struct task_file none = {0};
   struct str now;
   gather(m, &tasks, &base);
-  struct str text = tasks_json_write(a, &m->sync.file, &tasks);
+  struct task_file file = m->sync.file;
+  file.owner = m->owner;
+  struct str text = tasks_json_write(a, &file, &tasks);
   TRY(read_if_exists(m, m->path, &now));
   if (!m->text.p != !now.p || !str_eq(m->text, now)) {
     *ret_done = false;
@@ -220,6 +240,10 @@ static enum status change_store(struct mirror *m, bool *ret_done) {
     return STATUS_OK;
   }
   TRY(sync_apply(&m->sync, &txn));
+  if (!m->sync.changed) { /* everything was refused */
+    store_rollback(call->engine->store);
+    return STATUS_OK;
+  }
   return call_commit(call, &txn);
 }
 
@@ -242,7 +266,7 @@ static bool changes_file(const struct mirror *m, const struct task_pair *p) {
   if (!p->file || p->refused)
     return false;
   list_push(m->call->arena, &was, *p->file);
-  list_push(m->call->arena, &now, p->now);
+  list_push(m->call->arena, &now, file_form(m->call->arena, p));
   struct task_file none = {0};
   return !str_eq(tasks_json_write(m->call->arena, &none, &was), tasks_json_write(m->call->arena, &none, &now));
 }
@@ -290,6 +314,15 @@ static void put_refused(struct mirror *m, yyjson_mut_val *arr, const struct task
     json_put(doc, v, "fix", str_from(p->why.fix));
 }
 
+static void put_cycles(struct mirror *m, yyjson_mut_val *arr, const struct task_pair *p) {
+  yyjson_mut_doc *doc = m->call->doc;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+  json_put(doc, v, "id", p->now.id);
+  if (p->memory)
+    json_put_int(doc, v, "memory", p->memory);
+  json_put_strs(doc, v, "blocked_by", &p->cycles);
+}
+
 static void put_result(struct mirror *m, bool dry_run) {
   yyjson_mut_doc *doc = m->call->doc;
   yyjson_mut_val *result = m->call->result;
@@ -300,11 +333,14 @@ static void put_result(struct mirror *m, bool dry_run) {
   json_put(doc, result, "file", m->path);
   put_counts(m);
   yyjson_mut_val *conflicts = json_put_arr(doc, result, "conflicts");
+  yyjson_mut_val *cycles = json_put_arr(doc, result, "cycles");
   yyjson_mut_val *refused = json_put_arr(doc, result, "refused");
   for (size_t i = 0; i < m->sync.pairs.n; i++) {
     const struct task_pair *p = &m->sync.pairs.v[i];
     if (p->conflicts.n && !p->refused)
       put_conflict(m, conflicts, p);
+    if (p->cycles.n && !p->refused)
+      put_cycles(m, cycles, p);
     if (p->refused)
       put_refused(m, refused, p);
   }
@@ -314,6 +350,8 @@ static void put_result(struct mirror *m, bool dry_run) {
 
 static enum status run_locked(struct mirror *m, bool dry_run) {
   bool done = false;
+  const struct caller *c = &m->call->caller;
+  TRY(owner_find(m->call->engine->store, c->team, c->project, m->call->arena, &m->owner, m->call->err));
   TRY(resolve_path(m));
   TRY(lock(m));
   for (int i = 0; !done && i < TRIES; i++)

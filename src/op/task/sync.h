@@ -1,4 +1,5 @@
-/* sync.h: task sync: matching (op/task/pairs.c), changes of the store (op/task/apply.c), files (op/task/sync.c). */
+/* sync.h: task sync: matching (op/task/pairs.c, op/task/cycles.c), changes of the store (op/task/apply.c), files
+ * (op/task/sync.c). */
 #pragma once
 
 #include "file/tasks_json.h"
@@ -32,10 +33,13 @@ struct task_pair {
   struct strs conflicts; /* members that changed on both sides */
   bool rewrite;          /* the text changes: store a new version */
   struct write w;
-  int64_t memory;   /* id in the store; 0 if absent */
-  struct str uid;   /* of `memory` */
-  bool refused;     /* leave both sides unchanged */
-  struct error why; /* reason of the refusal */
+  int64_t memory;        /* id in the store; 0 if absent */
+  struct str uid;        /* of `memory` */
+  struct strs cycles;    /* ids of blocked_by that would close a cycle: kept in the file, never stored */
+  LIST(size_t) blockers; /* indexes of the pairs in now.blocked_by, without those in cycles */
+  size_t seen;           /* number of the last search for a cycle that came here */
+  bool refused;          /* leave both sides unchanged */
+  struct error why;      /* reason of the refusal */
 };
 
 struct task_sync {
@@ -44,6 +48,7 @@ struct task_sync {
   struct memories list; /* tasks of the project when the plan was made */
   LIST(struct stored_task) stored;
   LIST(struct task_pair) pairs;
+  bool changed; /* the transaction has changed the store */
 };
 
 /* The tasks of the project. */
@@ -52,6 +57,13 @@ NODISCARD enum status sync_list(struct task_sync *s, struct memories *ret_list);
 bool sync_same_list(const struct task_sync *s, const struct memories *list);
 /* Reads the store, matches it with the file, and decides what to do. */
 NODISCARD enum status sync_plan(struct task_sync *s);
+
+/* The task with this id in the file; NULL if there is none. */
+struct task_pair *sync_pair_of(struct task_sync *s, struct str id);
+/* Leaves out blockers that would close a cycle. */
+void sync_cut_cycles(struct task_sync *s);
+/* Moves an id from blocked_by to the cycles. */
+void sync_leave_out(struct arena *a, struct task_pair *p, struct str id);
 
 /* Before the transaction: checks and embeds the texts. A refusal is recorded in its pair. */
 NODISCARD enum status sync_prepare(struct task_sync *s);

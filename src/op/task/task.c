@@ -14,18 +14,24 @@ enum status op_task_add(struct op_call *call) {
 
 /* ---- lists ---- */
 
+/* Only tasks that still block this one: not those that are done. */
+static enum status put_blockers(struct op_call *call, yyjson_mut_val *v, int64_t task) {
+  struct str ids, id;
+  int64_t number;
+  TRY(task_open_blockers(call->engine->store, call->caller.team, task, call->arena, &ids, call->err));
+  yyjson_mut_val *arr = ids.p ? json_put_arr(call->doc, v, "blocked_by") : NULL;
+  while (ids.p && str_next(&ids, ',', &id))
+    if (str_int64(str_trim(id), &number))
+      yyjson_mut_arr_add_sint(call->doc, arr, number);
+  return STATUS_OK;
+}
+
 static enum status put_tasks(struct op_call *call, const struct memories *list) {
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "tasks");
   for (size_t i = 0; i < list->n; i++) {
-    struct links links = {0};
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr), *blockers = NULL;
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
     put_brief(call, v, &list->v[i]);
-    TRY(links_of(call->engine->store, call->caller.team, list->v[i].id, call->arena, &links, call->err));
-    for (size_t k = 0; k < links.n; k++)
-      if (str_is(links.v[k].rel, "blocked_by") && links.v[k].src == list->v[i].id) {
-        blockers = blockers ? blockers : json_put_arr(call->doc, v, "blocked_by");
-        yyjson_mut_arr_add_sint(call->doc, blockers, links.v[k].dst);
-      }
+    TRY(put_blockers(call, v, list->v[i].id));
   }
   json_put_int(call->doc, call->result, "count", (int64_t)list->n);
   return STATUS_OK;

@@ -44,7 +44,7 @@ struct telemetry {
   pthread_t thread;
   bool started, stop;
   int64_t began, began_ticks; /* wall clock in ms, ticks */
-  int64_t errors, slow, dropped;
+  int64_t errors, slow, dropped, unrecorded;
   struct tool *tools[TELEMETRY_NAMES + 1]; /* sorted by name; the last one is "other" */
   size_t tool_count;
   int64_t noted;   /* calls so far; the next one is ring[noted % RING] */
@@ -67,6 +67,7 @@ struct telemetry {
 };
 
 void telemetry_fill(struct recorded_call *r, const struct telemetry_call *call);
+void telemetry_count(struct telemetry *t, const struct recorded_call *r);
 void telemetry_push(struct telemetry *t, const struct recorded_call *r);
 struct telemetry_entry telemetry_entry_of(const struct recorded_call *r);
 struct call_row telemetry_row_of(const struct recorded_call *r);

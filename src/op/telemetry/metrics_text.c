@@ -217,6 +217,8 @@ static enum status try_store(struct pool *pool, struct error *err) {
     return s;
   pthread_mutex_lock(&e->lock);
   s = events_end(e->store, STR(""), &seq, err);
+  if (s == STATUS_OK)
+    s = db_check_present(store_db(e->store), err);
   pthread_mutex_unlock(&e->lock);
   pool_release(pool, e);
   return s;

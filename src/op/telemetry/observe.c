@@ -72,6 +72,8 @@ static void put_problems(struct op_call *call, const struct store_room *room) {
                      ? STR("the store is read-only: check the permissions of its file and directory")
                      : STR("the store is read-only: check the privileges of the role, and that the server is not a "
                            "standby"));
+  if (store_missing(call->engine->store))
+    json_add_str(call->doc, arr, STR("committed transactions are missing: run 'cairn doctor'"));
   if (room->free >= 0 && room->free < LOW_SPACE_BYTES)
     json_add_str(call->doc, arr, STR("the disk of the store is almost full"));
   if (room->log_bytes > LARGE_LOG_BYTES)

@@ -26,6 +26,11 @@ void telemetry_note_in(struct engine *e, const struct telemetry_call *call) {
   if (!t && !(e->record_calls && e->store))
     return;
   telemetry_fill(&r, call);
+  if (call->unrecorded) {
+    if (t)
+      telemetry_count(t, &r);
+    return;
+  }
   if (t && r.client[0] && !r.session[0] && !find_session(t, &r))
     r.before_boot = e->store != NULL;
   if (e->store && !r.before_boot && r.team[0]) { /* without a team: the call has deleted its own */

@@ -133,6 +133,13 @@ static void count(struct telemetry *t, const struct recorded_call *r) {
     }
 }
 
+void telemetry_count(struct telemetry *t, const struct recorded_call *r) {
+  pthread_mutex_lock(&t->lock);
+  count(t, r);
+  t->unrecorded++;
+  pthread_mutex_unlock(&t->lock);
+}
+
 void telemetry_push(struct telemetry *t, const struct recorded_call *r) {
   pthread_mutex_lock(&t->lock);
   count(t, r);
@@ -198,7 +205,7 @@ void telemetry_totals(struct telemetry *t, struct arena *a, struct telemetry_tot
   pthread_mutex_lock(&t->lock);
   *ret_totals = (struct telemetry_totals){.started = t->began,
                                           .uptime_us = clock_ticks_us() - t->began_ticks,
-                                          .calls = t->noted,
+                                          .calls = t->noted + t->unrecorded,
                                           .errors = t->errors,
                                           .slow = t->slow,
                                           .dropped = t->dropped,

@@ -30,6 +30,7 @@ struct telemetry_call {
   int64_t at;        /* ms */
   int64_t duration_us;
   const struct error *error; /* NULL: success */
+  bool unrecorded;           /* count it, but write it nowhere */
 };
 
 /* `folder` is the directory of the log file; NULL: none. */

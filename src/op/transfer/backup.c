@@ -87,6 +87,8 @@ static enum status name_files(struct op_call *call, struct making *m) {
   else
     unlink(m->archive_part);
   m->archived = any;
+  if (access(m->path, F_OK) != 0)
+    store_remove_mark(m->path);
   TRY(name_file(call, m->part, m->path));
   m->done = true;
   const char *folder = arena_cstr(call->arena, fs_dirname(str_from(m->path)));

@@ -83,6 +83,10 @@ static enum status open_file(struct export *x) {
     x->fd = open(x->path, O_WRONLY | O_CLOEXEC);
     return x->fd >= 0 ? STATUS_OK : write_failed(x);
   }
+  if (exists && !json_bool(x->call->args, "force", false)) {
+    error_set(x->call->err, STATUS_CONFLICT, "%s already exists", x->path);
+    return error_fix(x->call->err, "name a new file, or replace this one with --force");
+  }
   if (exists ? !realpath(x->path, x->target)
              : (size_t)snprintf(x->target, sizeof(x->target), "%s", x->path) >= sizeof(x->target))
     return write_failed(x);

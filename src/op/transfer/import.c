@@ -158,7 +158,7 @@ static enum status insert_draft(struct import *im, struct op_call *call, struct 
   struct memory *m = &w->m;
   m->state = STR("active");
   m->created_at = m->updated_at = m->valid_from = call->now;
-  enum status s = memory_insert_split(&im->txn, call->arena, m, &w->parts, &chunks, call->err);
+  enum status s = memory_insert_split(&im->txn, call->arena, m, &w->parts, w->parts.n, &chunks, call->err);
   w->id = m->id;
   if (s == STATUS_OK)
     s = duplicates_link(call, &im->txn, w);

@@ -23,8 +23,7 @@ enum status vault_require_manager(struct op_call *call, const char *what) {
   if (call_is_by_person(call) || (p && p->role == ROLE_ADMIN))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "%s is not allowed for agents: they can only use secrets granted to them", what);
-  return error_fix(call->err, "ask the person you work for to do it at the command line: cairn help %s",
-                   call->op->name);
+  return error_fix(call->err, "ask the person you work for to do it at the command line");
 }
 
 /* ---- checks ---- */

@@ -1,6 +1,7 @@
 /* grant.c: vault grant, grants, revoke: access to the values of secrets. */
 #include "op/handlers.h"
 #include "op/vault/vault.h"
+#include "store/tables/tokens.h"
 
 enum { USES_MAX = 1000000 };
 
@@ -52,6 +53,21 @@ static enum status check_secret(struct op_call *call, struct str key) {
   return error_fix(call->err, "cairn vault set KEY - --secret   makes it one");
 }
 
+/* A grant belongs to the token, not to its name: it is deleted with the token. */
+static enum status check_token(struct op_call *call, struct str grantee) {
+  struct token token;
+  bool found = false;
+  struct str prefix = STR("token:");
+  if (!str_starts(grantee, prefix))
+    return STATUS_OK;
+  struct str name = str_slice(grantee, prefix.n, grantee.n);
+  TRY(token_find(call->engine->store, call->caller.team, name, call->arena, &token, &found, call->err));
+  if (found && str_eq(token.name, name))
+    return STATUS_OK;
+  error_set(call->err, STATUS_NOT_FOUND, "there is no token '%.*s'", STR_ARG(name));
+  return error_fix(call->err, "create it first: cairn token add %.*s", STR_ARG(name));
+}
+
 enum status op_vault_grant(struct op_call *call) {
   struct grant g;
   struct txn txn;
@@ -59,6 +75,7 @@ enum status op_vault_grant(struct op_call *call) {
   TRY(check_grant(call, &g));
   TRY(call_begin(call, &txn));
   TRY(check_secret(call, g.key));
+  TRY(check_token(call, g.grantee));
   TRY(grant_put(&txn, &g, call->err));
   TRY(vault_add_event(&txn, call->arena, g.key, "vault:grant", "to", g.grantee, call->err));
   g.created_at = txn.now;

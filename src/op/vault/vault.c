@@ -1,6 +1,7 @@
 /* vault.c: vault set, get, list, delete, add: named values and secrets of a team. */
 #include "op/vault/vault.h"
 
+#include "op/access/roles.h"
 #include "op/handlers.h"
 #include "op/run/vault_values.h"
 
@@ -47,7 +48,7 @@ static enum status warn_held(struct op_call *call, struct str value) {
         call, "held_already",
         arena_printf(call->arena, "%zu %s (held_by)", ids.n,
                      ids.n == 1 ? "memory holds this secret in its text" : "memories hold this secret in their text"),
-        "'cairn get ID' shows each; 'cairn supersede' replaces its text");
+        "'cairn get ID' shows each; 'cairn supersede ID --reason WHY TEXT' replaces its text");
   return STATUS_OK;
 }
 
@@ -118,8 +119,12 @@ enum status op_vault_set(struct op_call *call) {
 /* The log keeps refusals, too, so the transaction is committed before the call fails. */
 static enum status refuse_reveal(struct op_call *call, struct txn *txn, struct str key) {
   struct str who = vault_caller(call);
-  TRY(vault_add_event(txn, call->arena, key, "vault:refused", "to", who, call->err));
-  TRY(txn_commit(txn, call->err));
+  if (roles_record_refusal(call)) {
+    TRY(vault_add_event(txn, call->arena, key, "vault:refused", "to", who, call->err));
+    TRY(txn_commit(txn, call->err));
+  } else {
+    store_rollback(txn->store);
+  }
   error_set(call->err, STATUS_DENIED, "'%.*s' has no grant to see the secret '%.*s'", STR_ARG(who), STR_ARG(key));
   return error_fix(call->err, "use the handle, or ask a person to run: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
                    STR_ARG(key), STR_ARG(who));

@@ -3,110 +3,8 @@
 
 #include <assert.h>
 
-#include "base/id.h"
-#include "core/files/memfile.h"
-#include "core/rank/rank.h"
-#include "store/search/candidates.h"
-
-enum { NEAREST = 5 };
-
-/* ---- candidates ---- */
-
-struct search {
-  struct op_call *call;
-  const struct write *w;
-  struct scope scope;       /* visible to a caller in the draft's project */
-  int64_t replaced;         /* the memory that the draft supersedes; 0: none */
-  struct str text;          /* of the draft, as it is embedded */
-  struct similars list;     /* best first */
-  struct memories memories; /* of the list, with bodies */
-};
-
-static bool is_distinct(const struct write *w, const struct memory *m) {
-  int64_t id;
-  for (size_t i = 0; i < w->distinct_from.n; i++) {
-    struct str ref = w->distinct_from.v[i];
-    if ((str_int64(ref, &id) && id == m->id) || str_eq(ref, m->uid) || (m->key.p && str_eq(ref, m->key)))
-      return true;
-  }
-  return false;
-}
-
-/* Embedders read only the beginning of a text. Two long texts with the same beginning are duplicates only if the words
- * of the shorter one are in the longer one. */
-static bool shares_words(struct arena *a, struct str x, struct str y) {
-  enum { READ_BYTES = 400 };
-  static const double min_share = 0.85;
-  return (x.n <= READ_BYTES && y.n <= READ_BYTES) || words_shared(a, x, y) >= min_share;
-}
-
-static enum status add_candidate(struct search *q, int64_t id, double similarity) {
-  assert(similarity >= SIMILARITY_NEAR && similarity <= 1);
-  struct op_call *call = q->call;
-  for (size_t i = 0; i < q->list.n; i++)
-    if (q->list.v[i].id == id)
-      return STATUS_OK;
-  struct memory m;
-  bool found;
-  TRY(memory_by_id(call->engine->store, q->w->m.team, id, call->arena, &m, &found, call->err));
-  if (found)
-    TRY(memory_load_body(call->engine->store, call->arena, &m, call->err));
-  /* Only an edit of the same file replaces a file. */
-  if (!found || is_distinct(q->w, &m) || memfile_is_path(m.key) || replace_outweighs(q->w, &m))
-    return STATUS_OK;
-  if (!q->text.p)
-    q->text = embed_text(call->arena, STR_NONE, q->w->m.headline, q->w->m.body);
-  struct str other = embed_text(call->arena, STR_NONE, m.headline, m.body);
-  if (similarity >= SIMILARITY_SAME && !shares_words(call->arena, q->text, other))
-    similarity = SIMILARITY_SAME - 0.0001;
-  list_push(call->arena, &q->memories, m);
-  list_push(call->arena, &q->list,
-            (struct similar){.id = id,
-                             .headline = m.headline,
-                             .untrusted = !memory_is_trusted(&m),
-                             .body = m.body,
-                             .project = m.project,
-                             .key = m.key,
-                             .similarity = similarity,
-                             .difference = differ_check(call->arena, q->text, other)});
-  return STATUS_OK;
-}
-
-static enum status find_exact(struct search *q) {
-  struct op_call *call = q->call;
-  char hash[HASH_TEXT_SIZE];
-  struct ids ids = {0};
-  body_hash(call->arena, q->w->m.body, hash);
-  TRY(candidates_exact(call->engine->store, &q->scope, q->w->m.kind, str_from(hash), call->arena, &ids, call->err));
-  for (size_t i = 0; i < ids.n; i++)
-    if (ids.v[i] != q->replaced)
-      TRY(add_candidate(q, ids.v[i], 1.0));
-  return STATUS_OK;
-}
-
-static enum status find_near(struct search *q) {
-  struct op_call *call = q->call;
-  const int8_t *vector;
-  const struct embedding *judge = write_duplicate_embedding(q->w, &vector);
-  if (!judge)
-    return STATUS_OK;
-  const struct calibration *c = judge->calibration;
-  struct vec_hits hits = {0};
-  struct candidate_query near = {.scope = &q->scope,
-                                 .kind = q->w->m.kind,
-                                 .except = q->replaced,
-                                 .model = &judge->model,
-                                 .vector = vector,
-                                 .min_cosine = uncalibrate(c, SIMILARITY_NEAR),
-                                 .k = NEAREST};
-  TRY(candidates_near(call->engine->store, &near, call->arena, &hits, call->err));
-  for (size_t i = 0; i < hits.n; i++)
-    if (calibrate(c, hits.v[i].cosine) >= SIMILARITY_NEAR)
-      TRY(add_candidate(q, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine)));
-  return STATUS_OK;
-}
-
-/* ---- acting on the verdict ---- */
+#include "op/write/near.h"
+#include "op/write/restate.h"
 
 static struct str list_json(struct arena *a, const struct similars *list) {
   yyjson_mut_doc *doc = json_new(a);
@@ -119,27 +17,40 @@ static struct str list_json(struct arena *a, const struct similars *list) {
     if (o->untrusted)
       json_put_bool(doc, v, "untrusted", true);
     json_put_num(doc, v, "similarity", json_round(o->similarity, 4));
-    if (o->difference.what != DIFFER_NONE) {
-      json_put(doc, v, "difference", str_from(differ_name(o->difference.what)));
-      json_put(doc, v, "was", o->difference.b);
-      json_put(doc, v, "is", o->difference.a);
+    if (o->conflict.what != DIFFER_NONE) {
+      json_put(doc, v, "difference", str_from(differ_name(o->conflict.what)));
+      json_put_opt(doc, v, "was", o->conflict.b);
+      json_put_opt(doc, v, "is", o->conflict.a);
     }
   }
   return json_write(a, arr, false);
 }
 
+/* " (name: 'Jonas', there 'Marta')"; empty if no pieces can be named. */
+static struct str pieces(struct arena *a, const struct difference *d) {
+  if (!d->a.p)
+    return STR("");
+  return arena_printf(a, " (%s: '%.*s', there '%.*s')", differ_name(d->what), STR_ARG(d->a), STR_ARG(d->b));
+}
+
 static const char *untrusted_suffix(const struct similar *o) { return o->untrusted ? " (untrusted)" : ""; }
+
+/* The best contradiction; the best match if there is none. */
+static size_t most_important(const struct similars *list) {
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].conflict.what != DIFFER_NONE)
+      return i;
+  return 0;
+}
 
 static void warn_near(struct op_call *call, struct write *w, const struct similars *list) {
   assert(list->n > 0);
-  const struct similar *o = &list->v[0];
+  const struct similar *o = &list->v[most_important(list)];
   struct arena *a = call->arena;
+  struct str differs = pieces(a, &o->conflict);
   struct str message =
-      o->difference.what == DIFFER_NONE
-          ? arena_printf(a, "close to memory %lld: %.*s%s", (long long)o->id, STR_ARG(o->headline), untrusted_suffix(o))
-          : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s%s", (long long)o->id,
-                         differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
-                         STR_ARG(o->headline), untrusted_suffix(o));
+      arena_printf(a, "%s memory %lld%.*s: %.*s%s", o->conflict.what == DIFFER_NONE ? "close to" : "may contradict",
+                   (long long)o->id, STR_ARG(differs), STR_ARG(o->headline), untrusted_suffix(o));
   list_push(a, &w->warnings,
             (struct warning){.code = "contradiction",
                              .message = message,
@@ -168,13 +79,14 @@ static struct str shell_quote(struct arena *a, struct str text) {
 }
 
 static enum status refuse_rule(struct op_call *call, const struct write *w, const struct similar *o) {
-  if (o->difference.what == DIFFER_NONE)
+  if (o->conflict.what == DIFFER_NONE)
     error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s%s", (long long)o->id,
               o->similarity, STR_ARG(o->headline), untrusted_suffix(o));
-  else
-    error_set(call->err, STATUS_DUPLICATE, "contradicts rule %lld (%s: '%.*s', there '%.*s'): %.*s%s", (long long)o->id,
-              differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b), STR_ARG(o->headline),
-              untrusted_suffix(o));
+  else {
+    struct str differs = pieces(call->arena, &o->conflict);
+    error_set(call->err, STATUS_DUPLICATE, "contradicts rule %lld%.*s: %.*s%s", (long long)o->id, STR_ARG(differs),
+              STR_ARG(o->headline), untrusted_suffix(o));
+  }
   error_step(call->err, "duplicate");
   call->err->about = o->id;
   call->err->similarity = o->similarity;
@@ -199,24 +111,20 @@ static enum status refuse_copy(struct op_call *call, const struct similar *o, co
                    (long long)old->id, (long long)o->id);
 }
 
-static void skip_duplicate(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
-  assert(o->id == m->id);
-  w->action = WRITE_SKIPPED;
-  w->id = o->id;
-  w->uid = m->uid;
-  w->headline = o->headline;
-  w->met_untrusted = o->untrusted;
-  w->similarity = o->similarity;
+void duplicates_warn(struct op_call *call, struct write *w) {
+  const struct memory *m = w->met;
+  bool trusted = memory_is_trusted(m);
+  if (w->m.key.p && str_eq(w->m.key, m->key)) /* the caller named it */
+    return;
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "duplicate",
-                             .message = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)o->id,
-                                                     STR_ARG(o->headline), untrusted_suffix(o)),
-                             .fix = memory_is_trusted(m)
-                                        ? STR_NONE
-                                        : arena_printf(call->arena,
-                                                       "it is untrusted, so only searches show it; after reading it, a "
-                                                       "person can trust it: cairn promote %lld",
-                                                       (long long)o->id)});
+                             .message = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)m->id,
+                                                     STR_ARG(m->headline), trusted ? "" : " (untrusted)"),
+                             .fix = trusted ? STR_NONE
+                                            : arena_printf(call->arena,
+                                                           "it is untrusted, so only searches show it; after reading "
+                                                           "it, a person can trust it: cairn promote %lld",
+                                                           (long long)m->id)});
 }
 
 /* The more detailed text supersedes the shorter one and inherits its pin, skill and key. */
@@ -224,23 +132,20 @@ static enum status supersede_shorter(struct op_call *call, struct write *w, cons
                                      const struct memory *m, struct replacement *rep) {
   w->similarity = o->similarity;
   w->inherit_pin = w->inherit_skill = w->inherit_key = true;
+  TRY(restate_keep(call, w, m));
   return replace_choose(call, w, m, STR("more detailed restatement"), rep);
 }
 
 enum status duplicates_decide(struct op_call *call, struct write *w, struct replacement *rep) {
-  struct search q = {.call = call, .w = w, .scope = call_scope(call), .replaced = rep->old.id};
-  q.scope.project = w->m.project;
-  q.scope.all_projects = false;
-  TRY(find_exact(&q));
-  if (!w->defer_embedding && w->parts.n && !memory_is_entry(&w->m))
-    TRY(find_near(&q));
-  if (q.list.n == 0)
+  struct near near = {0};
+  TRY(near_find(call, w, rep->old.id, &near));
+  if (near.list.n == 0)
     return STATUS_OK;
   size_t at;
-  enum verdict verdict = duplicate_judge(&w->m, &q.list, &at);
-  assert(at < q.list.n && q.memories.n == q.list.n);
-  const struct similar *o = &q.list.v[at];
-  const struct memory *m = &q.memories.v[at];
+  enum verdict verdict = duplicate_judge(&w->m, &near.list, &at);
+  assert(at < near.list.n && near.memories.n == near.list.n);
+  const struct similar *o = &near.list.v[at];
+  const struct memory *m = &near.memories.v[at];
   if (rep->old.id && verdict == VERDICT_SKIP && !w->keep_both && !w->soft && memory_is_trusted(m))
     return refuse_copy(call, o, &rep->old);
   if (rep->old.id || (w->keep_both && verdict != VERDICT_SKIP)) /* a correction only gets a warning */
@@ -253,11 +158,12 @@ enum status duplicates_decide(struct op_call *call, struct write *w, struct repl
   case VERDICT_SUPERSEDE:
     return supersede_shorter(call, w, o, m, rep);
   case VERDICT_SKIP:
-    skip_duplicate(call, w, o, m);
+    restate_skip(call, w, m, o->exact);
+    w->similarity = o->similarity;
     break;
   case VERDICT_STORE:
-    warn_near(call, w, &q.list);
-    w->near = q.list;
+    warn_near(call, w, &near.list);
+    w->near = near.list;
     break;
   }
   return STATUS_OK;
@@ -267,7 +173,7 @@ enum status duplicates_link(struct op_call *call, struct txn *txn, struct write 
   assert(w->near.n == 0 || w->id);
   for (size_t i = 0; i < w->near.n; i++) {
     struct link link = {.src = w->id, .rel = STR("contradicts"), .dst = w->near.v[i].id};
-    if (w->near.v[i].difference.what != DIFFER_NONE)
+    if (w->near.v[i].conflict.what != DIFFER_NONE)
       TRY(link_add(txn, call->arena, &link, call->err));
   }
   return STATUS_OK;

@@ -21,7 +21,7 @@ struct batch {
   FILE *file;
   char *text; /* line being read; getline() allocates it */
   size_t room;
-  int64_t line, counts[3], failed;
+  int64_t line, counts[WRITE_ACTIONS], failed;
   enum status first_failure;
 };
 
@@ -188,6 +188,7 @@ static enum status remember_batch(struct op_call *call) {
   json_put_int(doc, call->result, "stored", b->counts[WRITE_STORED]);
   json_put_int(doc, call->result, "skipped", b->counts[WRITE_SKIPPED]);
   json_put_int(doc, call->result, "superseded", b->counts[WRITE_SUPERSEDED]);
+  json_put_int(doc, call->result, "updated", b->counts[WRITE_UPDATED]);
   json_put_int(doc, call->result, "failed", b->failed);
   return b->first_failure;
 }

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "op/write/restate.h"
+
 /* ---- choosing the old memory ---- */
 
 static enum status refuse_retired(struct op_call *call, const struct memory *old) {
@@ -87,11 +89,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
   if (str_eq(held.body, w->m.body)) {
     if (replace_outweighs(w, &held))
       return replace_choose(call, w, &held, STR("also stated by a person"), rep);
-    w->action = WRITE_SKIPPED;
-    w->id = held.id;
-    w->uid = held.uid;
-    w->headline = held.headline;
-    w->met_untrusted = !memory_is_trusted(&held);
+    restate_skip(call, w, &held, true);
     w->similarity = 1;
     return STATUS_OK;
   }
@@ -102,7 +100,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
 
 /* ---- defaults from the old memory ---- */
 
-static void default_to(struct memory *m, const struct memory *old, bool weight_given) {
+void replace_default_to(struct memory *m, const struct memory *old, bool weight_given) {
   m->kind = m->kind.p || m->type.p ? m->kind : old->kind;
   m->type = m->type.p || !str_eq(m->kind, old->kind) ? m->type : old->type;
   const struct mem_type *t = type_find(m->type);
@@ -128,7 +126,7 @@ enum status replace_defaults(struct op_call *call, struct write *w) {
     TRY(memory_by_key(call->engine->store, scope.team, w->m.project, w->m.key, call->arena, &old, &found, call->err));
   }
   if (found && !str_is(old.state, "superseded"))
-    default_to(&w->m, &old, w->weight_given);
+    replace_default_to(&w->m, &old, w->weight_given);
   return STATUS_OK;
 }
 
@@ -188,7 +186,7 @@ static void inherit(struct op_call *call, struct write *w, const struct memory *
       m->skill_always_on = old->skill_always_on;
       m->skill_keywords = old->skill_keywords;
       m->skill_projects = old->skill_projects;
-      m->delivery = is_delivered_unasked(m->delivery) ? m->delivery : old->delivery;
+      m->delivery = is_delivered_unasked(m->delivery) ? m->delivery : STR("skill");
     } else {
       warn_not_inherited(call, w, "skill", old->skill_name, "--inherit-skill");
     }

@@ -15,6 +15,7 @@ bool replace_allowed(const struct write *w, const struct memory *old);
 /* True if `old` is untrusted and a person writes: then `old` is not a duplicate that blocks the write. */
 bool replace_outweighs(const struct write *w, const struct memory *old);
 /* Kind, type, severity and similar fields that the caller left out default to those of the replaced memory. */
+void replace_default_to(struct memory *m, const struct memory *old, bool weight_given);
 NODISCARD enum status replace_defaults(struct op_call *call, struct write *w);
 /* Finds the memory that the write replaces, by --supersedes or by its key, and checks that this is allowed. Marks the
  * write as skipped if its key already has the same text. */

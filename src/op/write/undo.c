@@ -198,6 +198,7 @@ static enum status undo_setting(struct undo *u, const struct event *e) {
   int id = setting_find(json_str(before, "name"));
   if (id < 0)
     return STATUS_OK;
+  TRY(call_check_setting(u->call, (enum setting_id)id));
   u->changes++;
   return setting_set(&u->txn, u->call->arena, (enum setting_id)id, json_str(before, "value"), u->call->err);
 }
@@ -263,12 +264,26 @@ static size_t memory_count_of(const struct undo *u) {
   return n;
 }
 
+/* Copies the events of the transaction and of its parts, newest first. */
+static enum status load_events(struct undo *u) {
+  struct op_call *call = u->call;
+  LIST(int64_t) parts = {0};
+  int64_t id = u->target;
+  for (int part = 1; id; part++) {
+    list_push(call->arena, &parts, id);
+    TRY(txn_find_part(u->txn.store, u->txn.team, u->target, part, &id, call->err));
+  }
+  for (size_t i = parts.n; i-- > 0;)
+    TRY(events_of_txn(u->txn.store, u->txn.team, parts.v[i], true, copy_event, u, call->err));
+  return STATUS_OK;
+}
+
 enum status op_undo(struct op_call *call) {
   struct undo u = {.call = call, .target = json_int(call->args, "txn", 0)};
   struct txn who = call_author(call);
   TRY(check_target(call, u.target));
   TRY(txn_begin(call->engine->store, &who, u.target, &u.txn, call->err));
-  TRY(events_of_txn(u.txn.store, u.txn.team, u.target, true, copy_event, &u, call->err));
+  TRY(load_events(&u));
   TRY(call_confirm_many(call, "undo reverts", memory_count_of(&u)));
   for (size_t i = 0; i < u.events.n; i++) {
     TRY(undo_event(&u, &u.events.v[i]));

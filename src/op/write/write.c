@@ -9,8 +9,11 @@
 #include "core/trust/suspect.h"
 #include "op/run/scrub.h"
 #include "op/write/duplicates.h"
+#include "op/write/near.h"
 #include "op/write/replace.h"
 #include "op/write/replay.h"
+#include "op/write/restate.h"
+#include "store/search/lexical.h"
 #include "store/tables/settings.h"
 #include "store/vectors/vectors.h"
 #include "transcript/store/neighbours.h"
@@ -98,6 +101,8 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   json_strs(a, args, "links", &w->links);
   json_strs(a, args, "distinct_from", &w->distinct_from);
   json_strs(a, args, "blocked_by", &w->blocked_by);
+  w->keep_fields = json_bool(args, "keep_fields", false);
+  restate_note_given(w, args);
   TRY(read_times(call, args, m));
   return read_weight(call, args, m);
 }
@@ -135,16 +140,16 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
 
 /* ---- metadata ---- */
 
-static bool has_label(const struct strs *list, struct str label) {
+bool labels_have(const struct strs *list, struct str label) {
   for (size_t i = 0; i < list->n; i++)
     if (str_ieq(list->v[i], label))
       return true;
   return false;
 }
 
-static void merge(struct arena *a, struct strs *list, const struct strs *found) {
+void labels_merge(struct arena *a, struct strs *list, const struct strs *found) {
   for (size_t i = 0; i < found->n; i++)
-    if (!has_label(list, found->v[i]))
+    if (!labels_have(list, found->v[i]))
       strs_push(a, list, found->v[i]);
 }
 
@@ -152,14 +157,14 @@ static void add_metadata(struct arena *a, struct memory *m) {
   struct extracted found = {0};
   struct strs given = m->tags;
   m->tags = (struct strs){0};
-  merge(a, &m->tags, &given); /* a tag that was given twice */
+  labels_merge(a, &m->tags, &given); /* a tag that was given twice */
   extract_metadata(a, m->headline, m->body, &found);
-  merge(a, &m->tags, &found.tags);
-  merge(a, &m->people, &found.people);
-  merge(a, &m->topics, &found.topics);
+  labels_merge(a, &m->tags, &found.tags);
+  labels_merge(a, &m->people, &found.people);
+  labels_merge(a, &m->topics, &found.topics);
   /* "must" in a rule is not a pending action. */
   if (!str_is(m->kind, kind_names[KIND_RULE]))
-    merge(a, &m->action_items, &found.action_items);
+    labels_merge(a, &m->action_items, &found.action_items);
 }
 
 /* ---- embedding ---- */
@@ -181,6 +186,24 @@ static enum status load_context(struct op_call *call, struct write *w, struct st
   return transcript_before(call->engine->store, &entry, call->arena, ret_before, call->err);
 }
 
+/* A chunk costs the built-in embedder up to 10 ms of processor time, so a call of a server's client embeds at most 0.3
+ * s worth. Background work embeds the rest. */
+enum { CLIENT_CHUNKS = 32 };
+
+static bool is_from_network(const struct caller *c) { return c->origin && !str_empty(c->origin->connection); }
+
+/* Number of the chunks that are embedded now. */
+static size_t take_chunks(struct op_call *call, size_t n) {
+  size_t left = CLIENT_CHUNKS - call->chunks_embedded;
+  if (!is_from_network(&call->caller))
+    return n;
+  assert(call->chunks_embedded <= CLIENT_CHUNKS);
+  if (n > left)
+    n = left;
+  call->chunks_embedded += n;
+  return n;
+}
+
 /* If an embedder fails, the memory is stored without its vectors. */
 static enum status embed_chunks(struct op_call *call, struct write *w) {
   struct arena *a = call->arena;
@@ -188,26 +211,32 @@ static enum status embed_chunks(struct op_call *call, struct write *w) {
   TRY(embeddings_of(call, &w->set));
   if (w->set.off)
     return STATUS_OK;
+  size_t n = take_chunks(call, parts->n);
+  w->chunks_late = parts->n - n;
+  if (n == 0 && parts->n > 0)
+    return STATUS_OK;
   assert(w->set.n <= ARRAY_LEN(w->vectors));
   struct str before;
   TRY(load_context(call, w, &before));
-  struct str *texts = arena_array(a, struct str, parts->n + 1);
-  for (size_t i = 0; i < parts->n; i++)
+  struct str *texts = arena_array(a, struct str, n + 1);
+  for (size_t i = 0; i < n; i++)
     texts[i] = embed_text(a, i ? STR_NONE : before, w->m.headline,
                           (struct str){w->m.body.p + parts->v[i].start, parts->v[i].len});
   for (size_t i = 0; i < w->set.n; i++) {
     struct embedding *e = &w->set.v[i], uncached = *e;
     struct error why;
     uncached.costly &= !before.p; /* a purge of this text would miss a cache entry that includes another text */
-    int8_t *vectors = arena_array(a, int8_t, arena_mul(a, parts->n + 1, (size_t)e->model.dims));
-    if (embed_texts(call, a, &uncached, texts, parts->n, vectors, &why) == STATUS_OK)
+    int8_t *vectors = arena_array(a, int8_t, arena_mul(a, n + 1, (size_t)e->model.dims));
+    if (embed_texts(call, a, &uncached, texts, n, vectors, &why) == STATUS_OK)
       w->vectors[i] = vectors;
     else
       embeddings_degrade(call, &w->set, arena_printf(a, "embedder %.*s", STR_ARG(e->model.model)), &why);
   }
   /* Load the vector index before taking the lock; under the lock only the newest vectors are left to read. */
   const struct embedding *judge = write_duplicate_embedding(w, NULL);
-  return judge ? vec_warm(call->engine->store, &judge->model, call->err) : STATUS_OK;
+  if (judge)
+    TRY(vec_warm(call->engine->store, &judge->model, call->err));
+  return w->exact ? STATUS_OK : near_prepare(call, w);
 }
 
 const struct embedding *write_duplicate_embedding(const struct write *w, const int8_t **ret_vector) {
@@ -244,6 +273,7 @@ enum status write_prepare(struct op_call *call, struct write *w) {
   if (w->idempotency_key.p && (w->idempotency_key.n == 0 || w->idempotency_key.n > KEY_BYTES))
     return refuse_idempotency_key(call);
   TRY(replace_defaults(call, w));
+  TRY(restate_defaults(call, w));
   TRY(setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err));
   TRY(setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err));
   TRY(scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w));
@@ -262,6 +292,7 @@ enum status write_prepare(struct op_call *call, struct write *w) {
   if (w->m.suspect.p)
     warn_suspect(call, w);
   assert(w->parts.n == 0);
+  w->m.body_hash = memory_body_hash(call->arena, &w->m);
   chunk_split(call->arena, w->m.body, &w->parts);
   return w->defer_embedding ? STATUS_OK : embed_chunks(call, w);
 }
@@ -278,6 +309,20 @@ static void init_new(struct op_call *call, struct memory *m) {
     m->valid_from = call->now;
 }
 
+static void warn_late(struct op_call *call, struct write *w) {
+  struct arena *a = call->arena;
+  size_t total = w->parts.n;
+  struct str message =
+      w->embedded ? arena_printf(a, "%zu of %zu chunks get their vectors later: keyword search finds them already",
+                                 w->chunks_late, total)
+                  : STR("its vectors follow later: until then only keyword search finds it, and only exact duplicates "
+                        "were checked");
+  list_push(a, &w->warnings,
+            (struct warning){.code = "embedding_deferred",
+                             .message = message,
+                             .fix = STR("nothing to do: the server embeds it in the background")});
+}
+
 static void warn_deferred(struct op_call *call, struct write *w) {
   struct arena *a = call->arena;
   const char *what = w->embedded ? "one of two embedders failed"
@@ -289,25 +334,35 @@ static void warn_deferred(struct op_call *call, struct write *w) {
                              .fix = STR("nothing is lost: 'cairn reembed' or the next maintenance embeds it")});
 }
 
-static enum status store_vectors(struct op_call *call, struct txn *txn, struct write *w,
-                                 const struct chunk_rows *chunks) {
-  if (w->defer_embedding || w->set.off)
-    return STATUS_OK;
-  /* The entry it was embedded with was not stored: leave it to maintenance, which uses the entry that precedes it. */
-  if (w->context && (!w->context->id || w->context->action == WRITE_SKIPPED))
-    return STATUS_OK;
-  assert(chunks->n == w->parts.n);
-  TRY(embeddings_note(call, txn, &w->set));
+/* Adds the vectors of rows that hold the chunks from number `from` on. */
+static enum status add_vectors(struct op_call *call, struct txn *txn, const struct write *w,
+                               const struct chunk_rows *chunks, size_t from) {
   for (size_t k = 0; k < w->set.n; k++) {
     const struct vec_model *model = &w->set.v[k].model;
-    if (!w->vectors[k])
-      continue;
-    for (size_t i = 0; i < chunks->n; i++)
-      TRY(vec_add(txn, model, chunks->v[i].id, w->vectors[k] + i * (size_t)model->dims, call->err));
-    w->embedded = true;
+    for (size_t i = 0; w->vectors[k] && i < chunks->n && from + i + w->chunks_late < w->parts.n; i++)
+      TRY(vec_add(txn, model, chunks->v[i].id, w->vectors[k] + (from + i) * (size_t)model->dims, call->err));
   }
+  return STATUS_OK;
+}
+
+static bool has_vectors(const struct write *w) {
+  /* The entry it was embedded with was not stored: leave it to maintenance, which uses the entry that precedes it. */
+  bool stale = w->context && (!w->context->id || w->context->action == WRITE_SKIPPED);
+  return !w->defer_embedding && !w->set.off && !stale;
+}
+
+static enum status store_vectors(struct op_call *call, struct txn *txn, struct write *w,
+                                 const struct chunk_rows *chunks) {
+  if (!has_vectors(w))
+    return STATUS_OK;
+  TRY(embeddings_note(call, txn, &w->set));
+  TRY(add_vectors(call, txn, w, chunks, 0));
+  for (size_t k = 0; k < w->set.n; k++)
+    w->embedded |= w->vectors[k] != NULL;
   if (w->set.degraded.p)
     warn_deferred(call, w);
+  else if (w->chunks_late)
+    warn_late(call, w);
   return STATUS_OK;
 }
 
@@ -333,11 +388,16 @@ static enum status store_links(struct op_call *call, struct txn *txn, const stru
   return STATUS_OK;
 }
 
-static enum status check_skill_name(struct op_call *call, struct txn *txn, const struct memory *m) {
+/* A skill is shown in the projects that it names: whoever stores it must be allowed to write there. */
+static enum status check_skill(struct op_call *call, struct txn *txn, const struct memory *m) {
   if (!m->skill_name.p)
     return STATUS_OK;
   struct memory held;
   bool found;
+  for (size_t i = 0; i < m->skill_projects.n; i++) {
+    struct str name = m->skill_projects.v[i];
+    TRY(reach_check_write(txn->store, str_is(name, "*") ? STR("") : name, "a skill for", call->err));
+  }
   TRY(memory_by_skill(txn->store, m->team, m->skill_name, call->arena, &held, &found, call->err));
   if (!found)
     return STATUS_OK;
@@ -350,7 +410,7 @@ static enum status check_skill_name(struct op_call *call, struct txn *txn, const
 /* A network client has no folder that would name its project. */
 static void warn_no_project(struct op_call *call, struct write *w) {
   const struct caller *c = &call->caller;
-  if (!str_empty(w->m.project) || c->project_given || !c->origin || str_empty(c->origin->connection))
+  if (!str_empty(w->m.project) || c->project_given || !is_from_network(c))
     return;
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "no_project",
@@ -359,12 +419,17 @@ static void warn_no_project(struct op_call *call, struct write *w) {
                                         "global if that is intended")});
 }
 
+/* A long text is indexed in several transactions, so other writers wait for a part of it at most. The first stores the
+ * memory and FIRST_CHUNKS chunks, the others PART_CHUNKS each. */
+enum { FIRST_CHUNKS = 8, PART_CHUNKS = 16 };
+
 static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
   assert(w->id == 0 && w->action != WRITE_SKIPPED);
   struct chunk_rows chunks = {0};
   init_new(call, &w->m);
-  TRY(check_skill_name(call, txn, &w->m));
-  TRY(memory_insert_split(txn, call->arena, &w->m, &w->parts, &chunks, call->err));
+  TRY(check_skill(call, txn, &w->m));
+  size_t first = w->in_parts ? FIRST_CHUNKS : w->parts.n;
+  TRY(memory_insert_split(txn, call->arena, &w->m, &w->parts, first, &chunks, call->err));
   w->id = w->m.id;
   w->uid = w->m.uid;
   w->headline = w->m.headline;
@@ -373,9 +438,68 @@ static enum status insert(struct op_call *call, struct txn *txn, struct write *w
   return store_links(call, txn, w);
 }
 
+/* ---- the rest of a long text ---- */
+
+/* One short transaction for the chunks from number `from` on. Not logged, and committed without waiting for the disk:
+ * the note of memory_insert_split() goes with the last chunk, so lost chunks are added again. */
+static enum status index_part(struct op_call *call, const struct write *w, size_t from, bool *ret_missing) {
+  struct db *db = store_db(call->engine->store);
+  struct txn txn = call_author(call);
+  struct arena *a = arena_child(call->arena);
+  struct chunk_rows rows = {0};
+  struct chunk_text texts[PART_CHUNKS];
+  size_t n = w->parts.n - from < PART_CHUNKS ? w->parts.n - from : PART_CHUNKS;
+  for (size_t i = 0; i < n; i++)
+    texts[i] = memory_chunk_text(a, &w->m, &w->parts, from + i);
+  TRY(db_begin(db, call->caller.team, true, call->err));
+  TRY(memory_add_chunks(&txn, a, &w->m, texts, n, from + n == w->parts.n, &rows, ret_missing, call->err));
+  if (has_vectors(w))
+    TRY(add_vectors(call, &txn, w, &rows, from + n - rows.n));
+  TRY(db_commit(db, call->err));
+  arena_release(a);
+  return STATUS_OK;
+}
+
+static enum status index_rest(struct op_call *call, const struct write *w) {
+  bool missing = true;
+  for (size_t i = FIRST_CHUNKS; missing && i < w->parts.n && !cancelled(call); i += PART_CHUNKS) {
+    store_let_others_write(call->engine->store);
+    TRY(index_part(call, w, i, &missing));
+  }
+  return STATUS_OK;
+}
+
+void write_index_rest(struct op_call *call, const struct write *w) {
+  struct error *outer = call->err, ignored;
+  if (!w->in_parts || !w->m.id || w->parts.n <= FIRST_CHUNKS)
+    return;
+  call->err = &ignored;
+  if (index_rest(call, w) != STATUS_OK)
+    store_rollback(call->engine->store);
+  call->err = outer;
+}
+
+enum status write_index_pending(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct memory_ids ids = {0};
+  TRY(memories_unindexed(st, call->caller.team, call->arena, &ids, call->err));
+  for (size_t i = 0; i < ids.n; i++) {
+    struct write w = {.defer_embedding = true};
+    bool found;
+    TRY(memory_by_id(st, call->caller.team, ids.v[i], call->arena, &w.m, &found, call->err));
+    if (!found)
+      continue;
+    TRY(memory_load_body(st, call->arena, &w.m, call->err));
+    chunk_split(call->arena, w.m.body, &w.parts);
+    TRY(index_rest(call, &w));
+  }
+  return STATUS_OK;
+}
+
 /* The log keeps skipped writes, too: they show demand for the memory. */
-static enum status log_skip(struct op_call *call, struct txn *txn, const struct write *w) {
+static enum status log_skip(struct op_call *call, struct txn *txn, struct write *w) {
   assert(w->id && w->uid.n);
+  duplicates_warn(call, w);
   struct event e = {.action = STR("memory:skip"), .memory_id = w->id, .uid = w->uid, .project = w->m.project};
   return event_add(txn, &e, call->err);
 }
@@ -407,7 +531,9 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
   if (w->action != WRITE_SKIPPED && !w->exact)
     TRY(duplicates_decide(call, w, &rep));
   if (w->action == WRITE_SKIPPED)
-    return log_skip(call, txn, w);
+    TRY(restate_apply(call, txn, w, &rep));
+  if (w->action == WRITE_SKIPPED || w->action == WRITE_UPDATED)
+    return w->action == WRITE_SKIPPED ? log_skip(call, txn, w) : STATUS_OK;
   cancel_untrusted_replacement(call, w, &rep);
   if (rep.old.id) {
     TRY(replace_retire(call, txn, w, &rep));
@@ -416,6 +542,7 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
   TRY(insert(call, txn, w));
   if (rep.old.id)
     TRY(replace_link(call, txn, w, &rep));
+  TRY(restate_keep_notes(call, txn, w));
   return duplicates_link(call, txn, w);
 }
 
@@ -449,16 +576,18 @@ static void put_warnings(struct op_call *call, yyjson_mut_val *obj, const struct
 }
 
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w) {
-  static const char *const actions[] = {"stored", "skipped", "superseded"};
+  static const char *const actions[] = {"stored", "skipped", "superseded", "updated"};
   yyjson_mut_doc *doc = call->doc;
+  bool kept = w->action == WRITE_SKIPPED || w->action == WRITE_UPDATED;
+  const struct memory *m = kept ? w->met : &w->m;
   assert(w->id && w->uid.n && (size_t)w->action < ARRAY_LEN(actions));
   json_put_int(doc, obj, "id", w->id);
   json_put(doc, obj, "uid", w->uid);
   json_put(doc, obj, "action", str_from(actions[w->action]));
-  json_put(doc, obj, "kind", w->m.kind);
-  json_put(doc, obj, "type", w->m.type);
-  json_put_opt(doc, obj, "severity", w->m.severity);
-  json_put(doc, obj, "project", w->m.project);
+  json_put(doc, obj, "kind", m->kind);
+  json_put(doc, obj, "type", m->type);
+  json_put_opt(doc, obj, "severity", m->severity);
+  json_put(doc, obj, "project", m->project);
   json_put(doc, obj, "headline", w->headline);
   if (w->old_id) {
     json_put_int(doc, obj, "supersedes", w->old_id);
@@ -468,17 +597,15 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
     json_put_bool(doc, inherited, "skill", w->got_skill);
     json_put_bool(doc, inherited, "key", w->got_key);
   }
+  if (w->changed)
+    yyjson_mut_obj_add_val(doc, obj, "changed", yyjson_mut_val_mut_copy(doc, w->changed));
   if (w->similarity > 0)
     json_put_num(doc, obj, "similarity", json_round(w->similarity, 4));
   if (w->redacted)
     json_put_int(doc, obj, "redacted", w->redacted);
-  if (w->action != WRITE_SKIPPED) {
-    json_put_opt(doc, obj, "suspect", w->m.suspect);
-    put_untrusted(call, obj, &w->m);
-  } else if (w->met_untrusted) {
-    json_put_bool(doc, obj, "untrusted", true);
-  }
-  json_put_bool(doc, obj, "embedded", w->embedded || w->action == WRITE_SKIPPED);
+  json_put_opt(doc, obj, "suspect", m->suspect);
+  put_untrusted(call, obj, m);
+  json_put_bool(doc, obj, "embedded", w->embedded || kept);
   put_warnings(call, obj, &w->warnings);
 }
 
@@ -492,6 +619,7 @@ static enum status replay(struct op_call *call, const struct write *w) {
 
 enum status write_run(struct op_call *call, struct write *w) {
   struct txn txn;
+  w->in_parts = true;
   TRY(write_prepare(call, w));
   TRY(call_begin(call, &txn));
   TRY(write_commit(call, &txn, w));
@@ -503,64 +631,7 @@ enum status write_run(struct op_call *call, struct write *w) {
   json_put_int(call->doc, call->result, "txn", txn.id);
   TRY(replay_save(call, &txn, w, call->result));
   TRY(call_put_hash(call));
-  return txn_commit(&txn, call->err);
-}
-
-/* ---- batches ---- */
-
-static bool is_refusal(enum status s) {
-  return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||
-         s == STATUS_USAGE || s == STATUS_NOT_FOUND;
-}
-
-static enum status write_draft(struct op_call *call, struct txn *txn, struct draft *d, int64_t counts[3],
-                               yyjson_mut_val *list) {
-  struct error *outer = call->err;
-  call->err = &d->err;
-  if (d->err.code == STATUS_OK)
-    d->err.code = write_try(call, txn, &d->w);
-  call->err = outer;
-  if (d->err.code == STATUS_OK) {
-    counts[d->w.action]++;
-    write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &d->w);
-    return STATUS_OK;
-  }
-  if (!is_refusal(d->err.code)) {
-    *call->err = d->err;
-    return d->err.code;
-  }
-  yyjson_mut_val *v = op_error_json(call->doc, &d->err);
-  json_put_opt(call->doc, v, "headline", d->w.m.headline);
-  if (!str_empty(d->w.m.kind))
-    json_put(call->doc, v, "kind", d->w.m.kind);
-  yyjson_mut_arr_append(list, v);
+  TRY(txn_commit(&txn, call->err));
+  write_index_rest(call, w);
   return STATUS_OK;
-}
-
-enum status write_drafts(struct op_call *call, struct drafts *list, const char *what) {
-  struct error *outer = call->err;
-  const struct write *last = NULL;
-  for (size_t i = 0; i < list->n; i++) {
-    struct draft *d = &list->v[i];
-    d->w.after = last;
-    call->err = &d->err;
-    d->err.code = write_prepare(call, &d->w);
-    if (d->err.code == STATUS_OK)
-      last = &d->w;
-    progress(call, what, (int64_t)i + 1, (int64_t)list->n);
-  }
-  call->err = outer;
-  struct txn txn;
-  int64_t counts[3] = {0};
-  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
-  if (list->n)
-    TRY(call_begin(call, &txn));
-  for (size_t i = 0; i < list->n; i++)
-    TRY(write_draft(call, &txn, &list->v[i], counts, arr));
-  int64_t stored = counts[WRITE_STORED] + counts[WRITE_SUPERSEDED], skipped = counts[WRITE_SKIPPED];
-  json_put_int(call->doc, call->result, "stored", stored);
-  json_put_int(call->doc, call->result, "skipped", skipped);
-  json_put_int(call->doc, call->result, "refused", (int64_t)list->n - stored - skipped);
-  yyjson_mut_obj_add_val(call->doc, call->result, "memories", arr);
-  return list->n ? call_commit(call, &txn) : STATUS_OK;
 }

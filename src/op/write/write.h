@@ -11,7 +11,14 @@
 #include "core/memory/chunk.h"
 #include "op/embedding/embedding.h"
 
-enum write_action { WRITE_STORED, WRITE_SKIPPED, WRITE_SUPERSEDED };
+/* WRITE_UPDATED: the text was stored already, and fields of that memory were changed. */
+enum write_action { WRITE_STORED, WRITE_SKIPPED, WRITE_SUPERSEDED, WRITE_UPDATED, WRITE_ACTIONS };
+
+/* A memory near the draft, as compared by near_prepare(). */
+struct judged {
+  int64_t id;
+  bool contradicts;
+};
 
 struct write {
   /* the request */
@@ -21,8 +28,11 @@ struct write {
   bool defer_embedding;
   bool exact; /* store the text unchanged: may hold several ideas, no duplicate check, no metadata; secrets are refused,
                  not redacted */
+  bool in_parts; /* the caller calls write_index_rest() after the commit, which indexes the end of a long text */
   bool weight_given;
   bool keep_both;                 /* near matches neither block it nor get superseded */
+  bool keep_fields;               /* if the text is stored already, its fields stay as they are */
+  uint64_t given;                 /* fields that the caller gave: bits of restate.c; 0: not written from arguments */
   bool args_clean;                /* op_run() found no secret in the arguments that the draft was read from */
   char args_hash[HASH_TEXT_SIZE]; /* of the arguments besides the idempotency key; "" without one */
   struct strs links, distinct_from, blocked_by;
@@ -36,16 +46,20 @@ struct write {
   struct str uid, headline;
   int64_t old_id; /* superseded or shadowed memory */
   bool shadow;
-  double similarity;  /* to the memory that decided the action; 0: none */
-  bool met_untrusted; /* the existing duplicate is untrusted */
-  int64_t redacted;   /* number of redacted secrets */
+  double similarity;        /* to the memory that decided the action; 0: none */
+  const struct memory *met; /* the existing duplicate, or NULL */
+  bool same_text;           /* it has the same text, not only the same meaning */
+  yyjson_mut_val *changed;  /* fields that a restated text has changed, as `was` and `is`; or NULL */
+  int64_t redacted;         /* number of redacted secrets */
   bool got_pin, got_skill, got_key, embedded;
   struct str replay; /* JSON result of an earlier call with the same idempotency key */
 
   /* from write_prepare() to write_commit() */
   struct chunks parts; /* chunks of the body */
   struct embeddings set;
-  int8_t *vectors[2];   /* one array for each embedding of the set; NULL if it failed */
+  int8_t *vectors[2]; /* one array for each embedding of the set; NULL if it failed */
+  size_t chunks_late; /* chunks at the end of the body that background work embeds */
+  LIST(struct judged) judged;
   struct similars near; /* near memories that the caller was warned about */
 };
 
@@ -60,10 +74,19 @@ NODISCARD enum status write_try(struct op_call *call, struct txn *txn, struct wr
 /* The embedding that judges duplicates: the active one, else the one being built; NULL if the text has no vector.
  * *ret_vector (may be NULL) is the vector of the first chunk. */
 const struct embedding *write_duplicate_embedding(const struct write *w, const int8_t **ret_vector);
+/* After the commit: indexes the chunks that write_commit() left out. It cannot fail: background work and maintenance
+ * index what is missing. */
+void write_index_rest(struct op_call *call, const struct write *w);
+/* Indexes the rest of the team's long texts whose writer was stopped. */
+NODISCARD enum status write_index_pending(struct op_call *call);
 /* Writes the result object: id, uid, action, warnings, ... */
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
 /* Prepare, begin, commit; the result goes into call->result. */
 NODISCARD enum status write_run(struct op_call *call, struct write *w);
+
+/* Labels are compared without case. labels_merge() adds those that are missing. */
+bool labels_have(const struct strs *list, struct str label);
+void labels_merge(struct arena *a, struct strs *list, const struct strs *found);
 
 /* A write of a batch. */
 struct draft {
@@ -74,6 +97,7 @@ struct drafts {
   struct draft *v;
   size_t n, cap;
 };
-/* Writes them through the gate in one transaction; refused ones are listed with the reason. The result gets `stored`,
- * `skipped`, `refused` and `memories`. `what` names the work for progress reports. */
+/* Writes them through the gate. Those that have an error already, and refused ones, are listed with the reason. Many
+ * drafts are several parts of one change (txn_next_part()). The result gets `stored`, `skipped`, `refused`, `memories`,
+ * and `txn`, whose undo undoes all parts. `what` names the work for progress reports. */
 NODISCARD enum status write_drafts(struct op_call *call, struct drafts *list, const char *what);

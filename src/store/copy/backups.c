@@ -91,13 +91,60 @@ static void remove_stray(const char *path) {
     unlink(path);
 }
 
+static struct str created_at(struct db *db, struct arena *a) {
+  struct rows r;
+  struct error ignored;
+  db_query(db, &r, &ignored, "SELECT value FROM meta WHERE name = 'created_at'", NULL);
+  struct str value = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  return rows_end(&r) == STATUS_OK ? value : STR_NONE;
+}
+
+/* False if the backup was made of another store, which was at the same place before. */
+static bool is_of_store(struct store *st, const char *path, struct arena *a) {
+  struct db_options o = {.path = path, .must_exist = true, .read_only = true};
+  struct db *db = NULL;
+  struct error ignored;
+  if (db_open(&o, &db, &ignored) != STATUS_OK)
+    return false;
+  struct str theirs = created_at(db, a);
+  db_close(&db);
+  return theirs.p && str_eq(theirs, created_at(st->db, a));
+}
+
+/* Backups of one kind never push out those of another. */
+enum backup_kind { BY_PERSON, BY_AGENT, AUTOMATIC, BACKUP_KINDS };
+
+static bool has_label(struct str path, const char *prefix, const char *label) {
+  size_t at = str_find(path, str_from(prefix), 0), n = strlen(prefix) + strlen(label);
+  return at != SIZE_MAX && str_starts(str_slice(path, at + strlen(prefix), path.n), str_from(label)) &&
+         at + n < path.n && (path.p[at + n] == '-' || path.p[at + n] == '.');
+}
+
+static enum backup_kind kind_of(struct str path, struct str base) {
+  struct str rest = str_slice(path, base.n < path.n ? base.n : 0, path.n);
+  return has_label(rest, ".backup-", "manual")  ? BY_PERSON
+         : has_label(rest, ".backup-", "agent") ? BY_AGENT
+                                                : AUTOMATIC;
+}
+
+/* The archive first: without its backup it could not be found. */
+static void remove_backup(struct arena *a, const char *path) {
+  unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, path).p);
+  unlink(path);
+}
+
+/* Only backups of this store are counted and removed. */
 void store_tidy_backups(struct store *st, struct arena *a) {
   struct strs all = {0}, parts = {0}, archives = {0};
+  struct str base = STR("");
+  struct error ignored;
+  size_t kept[BACKUP_KINDS] = {0};
+  if (backup_base(st, a, &base, &ignored) != STATUS_OK)
+    return;
   store_list_backups(st, a, &all);
-  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* the archive first: without its backup it could not be found */
-    unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, all.v[i].p).p);
-    unlink(all.v[i].p);
-  }
+  for (size_t i = all.n; i-- > 0;)
+    if (all.n > BACKUPS_KEPT && is_of_store(st, all.v[i].p, a) && ++kept[kind_of(all.v[i], base)] > BACKUPS_KEPT)
+      remove_backup(a, all.v[i].p);
   list_files(st, a, UNFINISHED, &parts);
   for (size_t i = 0; i < parts.n; i++)
     remove_stray(parts.v[i].p);
@@ -188,6 +235,7 @@ struct change {
   struct store *into; /* writable copy of the backup; NULL if the backup has no tokens or grants to revoke */
   const char *store;
   int64_t now;
+  int mark; /* descriptor of mark_suspend() */
   char epoch[UUID_SIZE];
   char safety[4200];
   struct restored counts;
@@ -240,6 +288,8 @@ static enum status on_locked(void *arg, struct error *err) {
     s = back_up_present(st, &a, c, err);
   if (s != STATUS_OK && c->into)
     store_rollback(c->into);
+  if (s == STATUS_OK) /* the content of the backup has the epoch of the present one for a moment */
+    c->mark = mark_suspend(c->store);
   arena_release(&a);
   store_close(&st);
   return s;
@@ -287,6 +337,7 @@ enum status sqlite_store_restore(struct store *st, const char *path, int64_t now
   static const struct admission nobody;
   c->store = db_path(st->db);
   c->now = now;
+  c->mark = -1;
   uuid7_new(now, c->epoch);
   /* Named like an unfinished backup, so store_tidy_backups() removes it if the process is killed. */
   const char *copy = arena_printf(a, "%s.backup-restore-%s.part", c->store, c->epoch).p;
@@ -300,6 +351,10 @@ enum status sqlite_store_restore(struct store *st, const char *path, int64_t now
   if (s == STATUS_OK && !into) /* opening the copy has done it already */
     s = store_update_types(st, err);
   remove_copy(&into, copy);
+  if (c->mark >= 0)
+    close(c->mark);
+  if (s == STATUS_OK)
+    s = store_accept_loss(st, err);
   if (s != STATUS_OK)
     return s;
   c->counts.safety = str_from(c->safety);

@@ -215,6 +215,8 @@ enum status move_begin(struct move *m, struct error *err) {
   TRY(db_team(m->copy.to->db, STR_NONE, err));
   TRY(read_source(m, err));
   TRY(read_note(m, err));
+  if (str_is(m->note, MOVE_NEW))
+    return begin_fresh(m, false, err);
   if (m->note.p)
     return resume(m, err);
   bool done;

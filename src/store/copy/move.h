@@ -9,6 +9,8 @@
 
 /* Name of the progress note in the target of an unfinished migration. */
 #define MOVE_NOTE "migration"
+/* Its value in a target that was just created, so that it is never an empty store that can be used. */
+#define MOVE_NEW "new"
 /* After the migration: the epoch of the source. */
 #define MOVE_FROM "migrated_from"
 

@@ -250,6 +250,10 @@ int db_set_limit(struct db *db, int ms) {
   return db->driver->set_limit(db, ms);
 }
 
+enum status db_check_present(struct db *db, struct error *err) {
+  return db->driver->check_present ? db->driver->check_present(db, err) : STATUS_OK;
+}
+
 bool db_read_only(const struct db *db) { return db->driver->read_only(db); }
 const char *db_path(const struct db *db) { return db->driver->path(db); }
 

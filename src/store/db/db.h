@@ -42,6 +42,14 @@ extern void (*db_statement_check)(const char *sql, enum db_engine engine);
  * libraries, whose host may rely on the statistics. */
 void db_disable_memstats(void);
 
+/* Identity of a file; ino == 0: none, or a server. */
+struct db_file {
+  uint64_t dev, ino;
+};
+struct db_file db_file_at(const char *path);
+/* Fails if the path no longer leads to the file that was opened. */
+NODISCARD enum status db_check_file(const char *path, struct db_file opened, struct error *err);
+
 NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);
 void db_close(struct db **db);
 enum db_engine db_engine(const struct db *db);
@@ -169,5 +177,8 @@ int db_set_busy(struct db *db, int busy_ms);
  * applies to the next one. An engine within the process has no limit and returns 0. */
 int db_set_limit(struct db *db, int ms);
 bool db_read_only(const struct db *db);
+/* Fails if the file was deleted, renamed or replaced since it was opened: writes to it would be lost. Every write
+ * transaction checks it. A server always succeeds. */
+NODISCARD enum status db_check_present(struct db *db, struct error *err);
 /* The file, or the server URL without its password: for messages. */
 const char *db_path(const struct db *db);

@@ -50,6 +50,7 @@ struct db_driver {
   int (*set_busy)(struct db *db, int busy_ms);
   int (*set_limit)(struct db *db, int ms);
   bool (*read_only)(const struct db *db);
+  enum status (*check_present)(struct db *db, struct error *err); /* NULL: the engine has no file */
   const char *(*path)(const struct db *db);
 };
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "core/memory/types.h"
 #include "store/memories/documents.h"
 #include "store/memories/links.h"
@@ -17,15 +18,23 @@ static void where_text(struct sql *q, const char *condition, struct str value) {
   sql_text(q, value);
 }
 
-static void where_labels(struct sql *q, const char *field, const struct strs *values) {
-  for (size_t i = 0; i < values->n; i++) {
-    sql_addf(q,
-             " AND EXISTS (SELECT 1 FROM label l WHERE l.team = m.team AND l.memory_id = m.id AND l.field = '%s' AND "
-             "l.value = ",
-             field);
-    sql_text(q, values->v[i]);
-    sql_add(q, ")");
+static void add_values(struct sql *q, const struct strs *any) {
+  sql_add(q, " IN (");
+  for (size_t i = 0; i < any->n; i++) {
+    if (i)
+      sql_add(q, ", ");
+    sql_text(q, any->v[i]);
   }
+  sql_add(q, ")");
+}
+
+static void where_label(struct sql *q, const char *field, const struct strs *any) {
+  sql_addf(q,
+           " AND EXISTS (SELECT 1 FROM label l WHERE l.team = m.team AND l.memory_id = m.id AND l.field = '%s' AND "
+           "l.value",
+           field);
+  add_values(q, any);
+  sql_add(q, ")");
 }
 
 void filter_where(struct sql *q, const struct filter *f) {
@@ -36,8 +45,10 @@ void filter_where(struct sql *q, const struct filter *f) {
   where_text(q, " AND m.status = ", f->status);
   where_text(q, " AND m.milestone = ", f->milestone);
   where_text(q, " AND m.skill_name = ", f->skill_name);
-  where_labels(q, "tags", &f->tags);
-  where_labels(q, "people", &f->people);
+  for (size_t i = 0; i < f->tags.n; i++)
+    where_label(q, "tags", &(struct strs){.v = &f->tags.v[i], .n = 1});
+  for (size_t i = 0; i < f->people.n; i++)
+    where_label(q, "people", &f->people.v[i]);
   if (f->no_retired_tasks)
     sql_add(q, " AND (m.status IS NULL OR m.status IN ('open', 'blocked'))");
   if (f->trusted)
@@ -54,14 +65,31 @@ void filter_where(struct sql *q, const struct filter *f) {
   }
 }
 
-void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *values) {
-  if (values->n == 0)
+void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *any) {
+  if (!any || any->n == 0)
     return;
   sql_addf(q, " AND m.id IN (SELECT lv.memory_id FROM label lv WHERE lv.field = '%s' AND lv.team = ", field);
   sql_text(q, team);
-  sql_add(q, " AND lv.value = ");
-  sql_text(q, values->v[0]);
+  sql_add(q, " AND lv.value");
+  add_values(q, any);
   sql_add(q, ")");
+}
+
+enum status people_spellings(struct store *st, struct str team, struct str name, struct arena *a,
+                             struct strs *ret_spellings, struct error *err) {
+  struct rows r;
+  if (name.n > 1 && name.p[0] == '@')
+    name = str_slice(name, 1, name.n);
+  struct str folded = utf8_fold(a, name);
+  db_query(st->db, &r, err, "SELECT DISTINCT value FROM label WHERE team = ?1 AND field = 'people'", "s", team);
+  while (rows_next(&r)) {
+    struct str value = rows_text(&r, 0);
+    if (str_eq(utf8_fold(a, value), folded))
+      strs_push(a, ret_spellings, arena_dup(a, value));
+  }
+  if (!ret_spellings->n)
+    strs_push(a, ret_spellings, name);
+  return rows_end(&r);
 }
 
 static void where_own(struct sql *q, const struct scope *scope, const struct filter *f) {
@@ -278,17 +306,40 @@ enum status memory_ids(struct store *st, const struct scope *scope, struct str d
 
 /* ---- skills, tasks, files ---- */
 
-enum status skills_visible(struct store *st, const struct scope *scope, struct arena *a, struct memories *ret_list,
-                           struct error *err) {
+/* A skill of another project is offered only if it names this one, or all of them with "*". */
+static bool is_skill_for(const struct memory *m, const struct scope *scope, bool any) {
+  bool here = str_empty(m->project) || str_eq(m->project, scope->project) || scope->all_projects;
+  if (m->skill_projects.n == 0)
+    return here;
+  return strs_has(&m->skill_projects, STR("*")) || strs_has(&m->skill_projects, scope->project) || (any && here);
+}
+
+/* Skills of other projects. */
+static enum status skills_elsewhere(struct store *st, const struct scope *scope, struct arena *a, struct memories *list,
+                                    struct error *err) {
+  struct scope wide = *scope;
+  struct sql q = memory_select(a);
+  wide.all_projects = true;
+  visible(&q, &wide, STATES_LIVE);
+  sql_add(&q, " AND m.skill_name IS NOT NULL AND m.project NOT IN ('', ");
+  sql_text(&q, scope->project);
+  sql_add(&q, ") ORDER BY m.skill_name");
+  return memory_collect(st, &q, a, list, err);
+}
+
+enum status skills_visible(struct store *st, const struct scope *scope, bool any, struct arena *a,
+                           struct memories *ret_list, struct error *err) {
+  struct memories all = {0};
   struct sql q = memory_select(a);
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.skill_name IS NOT NULL ORDER BY m.skill_name");
-  struct memories all = {0};
   TRY(memory_collect(st, &q, a, &all, err));
+  if (!scope->all_projects)
+    TRY(skills_elsewhere(st, scope, a, &all, err));
   for (size_t i = 0; i < all.n; i++) {
     struct memory *m = &all.v[i];
     TRY(memory_load_lists(st, a, m, err));
-    if (scope->all_projects || m->skill_projects.n == 0 || strs_has(&m->skill_projects, scope->project))
+    if (is_skill_for(m, scope, any && scope->all_projects))
       list_push(a, ret_list, *m);
   }
   return STATUS_OK;

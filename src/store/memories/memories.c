@@ -37,6 +37,14 @@ static void bind_field(struct sql *q, const struct field *f, const struct memory
 
 void body_hash(struct arena *a, struct str body, char out[65]) { hash_text(text_normal(a, body), out); }
 
+struct str memory_body_hash(struct arena *a, const struct memory *m) {
+  if (m->body_hash.p)
+    return m->body_hash;
+  char *hash = arena_alloc(a, HASH_TEXT_SIZE);
+  body_hash(a, m->body, hash);
+  return str_from(hash);
+}
+
 /* A row without an id gets the next free one. */
 static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m, struct error *err) {
   struct sql q = SQL(a);
@@ -80,27 +88,86 @@ static struct str extra_text(struct arena *a, const struct memory *m, const stru
   return buf_str(&b);
 }
 
-static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, const struct chunks *parts,
-                                 struct chunk_rows *ret, struct error *err) {
-  for (size_t i = 0; i < parts->n; i++) {
-    assert(parts->v[i].start + parts->v[i].len <= m->body.n);
-    struct chunk_row row = {.headline = m->headline,
-                            .body = {m->body.p + parts->v[i].start, parts->v[i].len},
-                            .extra = i == 0 ? extra_text(a, m, NULL, NULL) : STR("")};
-    char hash[HASH_TEXT_SIZE];
-    hash_text(row.body, hash);
-    struct chunk_text text = {.team = m->team,
-                              .memory_id = m->id,
-                              .seq = (int64_t)i,
-                              .hash = str_from(hash),
-                              .headline = row.headline,
-                              .body = row.body,
-                              .extra = row.extra,
-                              .terms = terms_of_chunk(a, m->project, row.headline, row.body, row.extra)};
-    TRY(lexical_add(txn, a, &text, &row.id, err));
-    list_push(a, ret, row);
-  }
+struct chunk_text memory_chunk_text(struct arena *a, const struct memory *m, const struct chunks *parts, size_t i) {
+  assert(i < parts->n && parts->v[i].start + parts->v[i].len <= m->body.n);
+  struct str body = {m->body.p + parts->v[i].start, parts->v[i].len};
+  struct str extra = i == 0 ? extra_text(a, m, NULL, NULL) : STR("");
+  char *hash = arena_alloc(a, HASH_TEXT_SIZE);
+  hash_text(body, hash);
+  return (struct chunk_text){.team = m->team,
+                             .memory_id = m->id,
+                             .seq = (int64_t)i,
+                             .hash = str_from(hash),
+                             .headline = m->headline,
+                             .body = body,
+                             .extra = extra,
+                             .terms = terms_of_chunk(a, m->project, m->headline, body, extra)};
+}
+
+static enum status insert_chunk(struct txn *txn, struct arena *a, const struct chunk_text *text, struct chunk_rows *ret,
+                                struct error *err) {
+  struct chunk_row row = {.headline = text->headline, .body = text->body, .extra = text->extra};
+  TRY(lexical_add(txn, a, text, &row.id, err));
+  list_push(a, ret, row);
   return STATUS_OK;
+}
+
+/* A memory whose later chunks are still to be indexed has a row among the settings. It is not settable: `cairn config`
+ * knows only those of its table. Like them it is copied with the store and deleted with the team. */
+#define UNINDEXED "unindexed."
+
+static struct str unindexed_name(struct arena *a, int64_t id) {
+  return arena_printf(a, UNINDEXED "%lld", (long long)id);
+}
+
+static enum status set_unindexed(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  return db_exec(txn->store->db, err, "INSERT INTO setting (team, name, value) VALUES (?1, ?2, ?3)", "sss", m->team,
+                 unindexed_name(a, m->id), m->uid);
+}
+
+static enum status clear_unindexed(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  return db_exec(txn->store->db, err, "DELETE FROM setting WHERE team = ?1 AND name = ?2", "ss", m->team,
+                 unindexed_name(a, m->id));
+}
+
+static enum status is_unindexed(struct txn *txn, struct arena *a, const struct memory *m, bool *ret,
+                                struct error *err) {
+  int64_t one;
+  return db_int(txn->store->db, &one, ret, err, "SELECT 1 FROM setting WHERE team = ?1 AND name = ?2", "ss", m->team,
+                unindexed_name(a, m->id));
+}
+
+enum status memories_unindexed(struct store *st, struct str team, struct arena *a, struct memory_ids *ret_ids,
+                               struct error *err) {
+  struct rows r;
+  int64_t id;
+  db_query(st->db, &r, err,
+           "SELECT substr(name, 11) FROM setting WHERE team = ?1 AND name > '" UNINDEXED "' AND name < 'unindexed/'",
+           "s", team);
+  while (rows_next(&r))
+    if (str_int64(rows_text(&r, 0), &id))
+      list_push(a, ret_ids, id);
+  return rows_end(&r);
+}
+
+/* The caller of memory_insert_split() and maintenance may both be at it: each adds what is still missing. */
+enum status memory_add_chunks(struct txn *txn, struct arena *a, const struct memory *m, const struct chunk_text *texts,
+                              size_t n, bool last, struct chunk_rows *ret_chunks, bool *ret_missing,
+                              struct error *err) {
+  int64_t stored = 0;
+  assert(db_in_transaction(txn->store->db) && str_eq(m->team, txn->team));
+  TRY(is_unindexed(txn, a, m, ret_missing, err));
+  if (!*ret_missing)
+    return STATUS_OK;
+  TRY(db_int(txn->store->db, &stored, NULL, err, "SELECT count(*) FROM chunk WHERE team = ?1 AND memory_id = ?2", "si",
+             m->team, m->id));
+  for (size_t i = 0; i < n; i++)
+    if (texts[i].seq >= stored)
+      TRY(insert_chunk(txn, a, &texts[i], ret_chunks, err));
+  if (!last)
+    return STATUS_OK;
+  *ret_missing = false;
+  return clear_unindexed(txn, a, m, err);
 }
 
 static enum status full_record(struct txn *txn, struct arena *a, const struct memory *m, struct str *ret_record,
@@ -133,29 +200,33 @@ enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, st
                           struct error *err) {
   struct chunks parts = {0};
   chunk_split(a, m->body, &parts);
-  return memory_insert_split(txn, a, m, &parts, ret_chunks, err);
+  return memory_insert_split(txn, a, m, &parts, parts.n, ret_chunks, err);
 }
 
 enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory *m, const struct chunks *parts,
-                                struct chunk_rows *ret_chunks, struct error *err) {
-  char hash[HASH_TEXT_SIZE];
+                                size_t first, struct chunk_rows *ret_chunks, struct error *err) {
   assert(db_in_transaction(txn->store->db));
   assert(str_eq(m->team, txn->team));
-  body_hash(a, m->body, hash);
+  struct str hash = memory_body_hash(a, m);
   TRY(reach_check_write(txn->store, m->project, "a new memory in", err));
   TRY(store_check_type(txn->store, m->type, m->kind, err));
   TRY(insert_row(txn, a, m, err));
   TRY(db_exec(txn->store->db, err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)", "isss",
-              m->id, m->team, m->body, str_from(hash)));
+              m->id, m->team, m->body, hash));
   TRY(insert_lists(txn, m, err));
-  TRY(insert_chunks(txn, a, m, parts, ret_chunks, err));
+  for (size_t i = 0; i < parts->n && i < first; i++) {
+    struct chunk_text text = memory_chunk_text(a, m, parts, i);
+    TRY(insert_chunk(txn, a, &text, ret_chunks, err));
+  }
+  if (first < parts->n)
+    TRY(set_unindexed(txn, a, m, err));
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *after = yyjson_mut_obj(doc);
   memory_put_fields(doc, after, m, 0, FIELD_LOCAL);
   memory_put_lists(doc, after, m);
   /* The body is immutable and stays in its row; the log has only its hash. */
   json_put_int(doc, after, "body_bytes", (int64_t)m->body.n);
-  json_put(doc, after, "body_hash", str_from(hash));
+  json_put(doc, after, "body_hash", hash);
   struct event e = {.action = STR("memory:write"),
                     .change = "insert",
                     .memory_id = m->id,
@@ -240,6 +311,7 @@ static enum status delete_rows(struct txn *txn, struct arena *a, const struct me
   assert(m->id > 0 && str_eq(m->team, txn->team));
   TRY(embed_cache_forget(txn, a, m->id, err));
   TRY(vec_remove(txn, m->id, err));
+  TRY(clear_unindexed(txn, a, m, err));
   /* Delete chunks explicitly: the triggers of the full-text index do not fire on cascades. */
   TRY(db_exec(txn->store->db, err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id));
   return db_exec(txn->store->db, err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", m->team, m->id);

@@ -7,6 +7,8 @@
 #include "core/memory/memory.h"
 #include "store/store.h"
 
+struct chunk_text; /* lexical.h */
+
 struct chunk_row {
   int64_t id;
   struct str headline, body, extra;
@@ -19,9 +21,18 @@ struct chunk_rows {
 /* Stores a new memory with its body, lists and chunks. Uses m->id, or sets it if it is 0. */
 NODISCARD enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                                     struct error *err);
-/* For a caller that has called chunk_split() on the body already. */
+/* For a caller that has called chunk_split() on the body already. Inserts the first `first` chunks. If there are more,
+ * the memory is noted as unindexed, and memory_add_chunks() adds them in later, short transactions. */
 NODISCARD enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory *m,
-                                          const struct chunks *parts, struct chunk_rows *ret_chunks, struct error *err);
+                                          const struct chunks *parts, size_t first, struct chunk_rows *ret_chunks,
+                                          struct error *err);
+/* Chunk number i with its hash and terms, for memory_add_chunks(). Needs no lock. */
+struct chunk_text memory_chunk_text(struct arena *a, const struct memory *m, const struct chunks *parts, size_t i);
+/* Adds the next chunks of an unindexed memory, in order, except those that are already stored. `last`: the text ends
+ * with them. *ret_missing is false if no chunk is missing, or if the memory is gone; then nothing is added. */
+NODISCARD enum status memory_add_chunks(struct txn *txn, struct arena *a, const struct memory *m,
+                                        const struct chunk_text *texts, size_t n, bool last,
+                                        struct chunk_rows *ret_chunks, bool *ret_missing, struct error *err);
 
 /* Writes the mutable fields in which `now` differs from `was`, and an event with both values. Does nothing if nothing
  * differs. `action` is the event's name. */
@@ -80,6 +91,9 @@ NODISCARD enum status memory_file_size(struct store *st, struct str team, int64_
 /* A pruned memory: id, uid, type, project and session from the event log. */
 NODISCARD enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
                                     struct memory *ret_memory, bool *ret_found, struct error *err);
+/* The uid of a memory that was pruned or purged, by its id; absent if the store never had it. */
+NODISCARD enum status memory_uid_of_deleted(struct store *st, struct str team, int64_t id, struct arena *a,
+                                            struct str *ret_uid, struct error *err);
 NODISCARD enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err);
 /* The same for several memories of a team, one query for each SQL_IDS of them. */
 NODISCARD enum status memories_load_lists(struct store *st, struct str team, struct arena *a,
@@ -106,15 +120,20 @@ struct position {
 #define SQL_TRUSTED SQL_TRUSTED_AS("m")
 #define SQL_TRUSTED_AS(m) "(" m ".trust = 'user' OR (" m ".trust = 'agent' AND " m ".suspect IS NULL))"
 
+struct spellings {
+  struct strs *v;
+  size_t n, cap;
+};
 struct filter {
   struct str kind, type, severity, delivery, status, milestone, skill_name;
   const char *states; /* SQL list; NULL = STATES_LIVE */
-  struct strs tags, people;
-  int64_t since, until;  /* creation time; 0 = unbounded */
-  bool no_retired_tasks; /* exclude done and stale tasks */
-  bool trusted;          /* only trusted memories: SQL_TRUSTED */
-  bool untrusted;        /* only the others */
-  const char *order;     /* SQL; NULL = newest first */
+  struct strs tags;
+  struct spellings people; /* each in any of its spellings */
+  int64_t since, until;    /* creation time; 0 = unbounded */
+  bool no_retired_tasks;   /* exclude done and stale tasks */
+  bool trusted;            /* only trusted memories: SQL_TRUSTED */
+  bool untrusted;          /* only the others */
+  const char *order;       /* SQL; NULL = newest first */
   int64_t limit, offset;
   bool own;              /* only the scope's project, without global memories */
   struct position after; /* continue after this one */
@@ -123,7 +142,10 @@ struct filter {
 void filter_where(struct sql *q, const struct filter *f);
 /* Adds a redundant condition on the first label, which lets the engine use the label index. filter_where() still tests
  * all of them. */
-void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *values);
+void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *any);
+/* The stored spellings of a person's name, in any case, with or without '@'; the name itself if there are none. */
+NODISCARD enum status people_spellings(struct store *st, struct str team, struct str name, struct arena *a,
+                                       struct strs *ret_spellings, struct error *err);
 NODISCARD enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                                   struct memories *ret_list, struct error *err);
 NODISCARD enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
@@ -132,11 +154,15 @@ struct memory_ids {
   int64_t *v;
   size_t n, cap;
 };
+/* Memories of the team that lack chunks. */
+NODISCARD enum status memories_unindexed(struct store *st, struct str team, struct arena *a, struct memory_ids *ret_ids,
+                                         struct error *err);
 /* Ids of visible memories that start with these digits, shortest first. The newest for "", none for other text. */
 NODISCARD enum status memory_ids(struct store *st, const struct scope *scope, struct str digits, int64_t limit,
                                  struct arena *a, struct memory_ids *ret_ids, struct error *err);
-/* Visible skills with their lists, by name, without those bound to other projects. */
-NODISCARD enum status skills_visible(struct store *st, const struct scope *scope, struct arena *a,
+/* Skills for the scope's project, with their lists: those it sees that are not bound to other projects, and those of
+ * other projects that are meant for it. `any`: if the scope has all projects, include all skills. */
+NODISCARD enum status skills_visible(struct store *st, const struct scope *scope, bool any, struct arena *a,
                                      struct memories *ret_list, struct error *err);
 /* Tasks that are open, unclaimed and without open blockers, in TASK_ORDER. */
 NODISCARD enum status tasks_ready(struct store *st, const struct scope *scope, int64_t limit, struct arena *a,
@@ -175,6 +201,8 @@ void notes_get(struct arena *a, yyjson_val *obj, struct notes *ret_notes);
 
 /* Hash of the normalised text, which finds exact duplicates. */
 void body_hash(struct arena *a, struct str body, char out[65]);
+/* m->body_hash if it is set. Hashing a long text takes milliseconds: a writer sets it before it takes the lock. */
+struct str memory_body_hash(struct arena *a, const struct memory *m);
 NODISCARD enum status tombstone_exists(struct store *st, struct str team, struct str uid, bool *ret_exists,
                                        struct error *err);
 enum { IDEMPOTENCY_MS = 7 * 24 * 3600 * 1000 }; /* lifetime of a key */

@@ -183,6 +183,15 @@ enum status memory_find(struct store *st, const struct scope *scope, struct str 
   return error_fix(err, "name an id, uid or key; 'cairn list' and 'cairn search' show them");
 }
 
+enum status memory_uid_of_deleted(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_uid,
+                                  struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT uid FROM event WHERE team = ?1 AND memory_id = ?2 AND uid IS NOT NULL LIMIT 1",
+           "si", team, id);
+  *ret_uid = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  return rows_end(&r);
+}
+
 enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a, struct memory *ret_memory,
                           bool *ret_found, struct error *err) {
   int64_t id = 0;

@@ -318,8 +318,8 @@ static enum status source_tokenise(void *arg, struct str text, struct arena *a, 
   return words_tokenise(c->st, text, a, ret_tokens, err);
 }
 
-enum status words_terms(struct word_counts *counts, struct str query, struct arena *a, struct query_terms *ret_terms,
-                        struct error *err) {
+enum status words_terms(struct word_counts *counts, struct str query, const struct strs *alternatives, struct arena *a,
+                        struct query_terms *ret_terms, struct error *err) {
   struct term_source source = {counts, source_tokenise, count};
-  return query_terms(&source, query, a, ret_terms, err);
+  return query_terms(&source, query, alternatives, a, ret_terms, err);
 }

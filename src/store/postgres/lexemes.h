@@ -66,5 +66,5 @@ struct word_counts {
   bool known;
 };
 /* query_terms() for a team, with one statement, or two if there are phrases. */
-NODISCARD enum status words_terms(struct word_counts *counts, struct str query, struct arena *a,
-                                  struct query_terms *ret_terms, struct error *err);
+NODISCARD enum status words_terms(struct word_counts *counts, struct str query, const struct strs *alternatives,
+                                  struct arena *a, struct query_terms *ret_terms, struct error *err);

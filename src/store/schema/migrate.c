@@ -7,6 +7,7 @@
 
 #include "base/id.h"
 #include "core/memory/types.h"
+#include "store/copy/move.h"
 #include "store/store_internal.h"
 
 struct plan {
@@ -101,6 +102,8 @@ static enum status init_meta(struct store *st, int64_t now, struct error *err) {
   struct str at = time_format(now, time);
   TRY(store_set_meta(st, "epoch", str_from(epoch), err));
   TRY(store_set_meta(st, "created_at", at, err));
+  if (st->unfinished)
+    TRY(store_set_meta(st, MOVE_NOTE, STR(MOVE_NEW), err));
   return store_set_meta(st, "maintained_at", at, err);
 }
 

@@ -11,10 +11,12 @@ EMBED_SQL(cairn_sql_postgres_0001, "postgres/0001_init.sql");
 EMBED_SQL(cairn_sql_postgres_0009, "postgres/0009_documents.sql");
 EMBED_SQL(cairn_sql_postgres_0010, "postgres/0010_agents.sql");
 EMBED_SQL(cairn_sql_postgres_0011, "postgres/0011_security.sql");
+EMBED_SQL(cairn_sql_postgres_0012, "postgres/0012_retention.sql");
 
 /* The first is equivalent to SQLite's first eight; later migrations have the same number in both engines. */
-static const char *const migrations[SCHEMA_VERSION] = {cairn_sql_postgres_0001, [8] = cairn_sql_postgres_0009,
-                                                       [9] = cairn_sql_postgres_0010, [10] = cairn_sql_postgres_0011};
+static const char *const migrations[SCHEMA_VERSION] = {
+    cairn_sql_postgres_0001, [8] = cairn_sql_postgres_0009, [9] = cairn_sql_postgres_0010,
+    [10] = cairn_sql_postgres_0011, [11] = cairn_sql_postgres_0012};
 
 enum { OLDEST_VECTOR = 8 /* 0.8 */ };
 

@@ -17,11 +17,12 @@ EMBED_SQL(cairn_sql_sqlite_0008, "sqlite/0008_vault.sql");
 EMBED_SQL(cairn_sql_sqlite_0009, "sqlite/0009_documents.sql");
 EMBED_SQL(cairn_sql_sqlite_0010, "sqlite/0010_agents.sql");
 EMBED_SQL(cairn_sql_sqlite_0011, "sqlite/0011_security.sql");
+EMBED_SQL(cairn_sql_sqlite_0012, "sqlite/0012_retention.sql");
 
 static const char *const migrations[SCHEMA_VERSION] = {
     cairn_sql_sqlite_0001, cairn_sql_sqlite_0002, cairn_sql_sqlite_0003, cairn_sql_sqlite_0004,
     cairn_sql_sqlite_0005, cairn_sql_sqlite_0006, cairn_sql_sqlite_0007, cairn_sql_sqlite_0008,
-    cairn_sql_sqlite_0009, cairn_sql_sqlite_0010, cairn_sql_sqlite_0011};
+    cairn_sql_sqlite_0009, cairn_sql_sqlite_0010, cairn_sql_sqlite_0011, cairn_sql_sqlite_0012};
 
 enum { APPLICATION_ID = 0x4341524e /* "CARN" */ };
 

@@ -1,6 +1,8 @@
 /* candidates.c: finds existing memories to compare a new one with. */
 #include "store/search/candidates.h"
 
+#include <assert.h>
+
 #include "store/search/search_rows.h"
 #include "store/store_internal.h"
 
@@ -38,4 +40,22 @@ enum status candidates_near(struct store *st, const struct candidate_query *q, s
   struct vec_filter filter = chunk_filter_sql(st, a, &chunks);
   struct vec_query near = {q->model, q->vector, q->min_cosine, q->k, &filter};
   return vec_search(st, &near, a, ret_hits, NULL, err);
+}
+
+enum status candidates_texts(struct store *st, struct str team, const int64_t *ids, size_t n, int limit,
+                             struct arena *a, struct candidate_texts *ret_texts, struct error *err) {
+  struct sql q = SQL(a);
+  struct rows r;
+  assert(n > 0 && n <= SQL_IDS);
+  sql_addf(&q, "SELECT m.id, m.headline, substr(b.text, 1, %d) FROM memory m", limit);
+  sql_add(&q, " JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.id IN ");
+  sql_ids(&q, ids, n);
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r)) {
+    struct candidate_text t = {rows_int(&r, 0), rows_dup(&r, 1, a), rows_dup(&r, 2, a)};
+    list_push(a, ret_texts, t);
+  }
+  return rows_end(&r);
 }

@@ -26,3 +26,15 @@ struct candidate_query {
  * entry that they reply to ("Yes, agreed"). */
 NODISCARD enum status candidates_near(struct store *st, const struct candidate_query *q, struct arena *a,
                                       struct vec_hits *ret_hits, struct error *err);
+
+struct candidate_text {
+  int64_t id;
+  struct str headline, text;
+};
+struct candidate_texts {
+  struct candidate_text *v;
+  size_t n, cap;
+};
+/* Headlines and the first `limit` characters of the texts, in any order. */
+NODISCARD enum status candidates_texts(struct store *st, struct str team, const int64_t *ids, size_t n, int limit,
+                                       struct arena *a, struct candidate_texts *ret_texts, struct error *err);

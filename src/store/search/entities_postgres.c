@@ -200,7 +200,7 @@ static enum status find_entities(struct entities *e, struct str text, const stru
   struct query_terms own = {0};
   struct query_entities entities = {0};
   struct term_source source = {.arg = e->st, .tokenise = source_tokenise};
-  enum status s = terms ? STATUS_OK : words_terms(&counts, text, e->a, &own, e->err);
+  enum status s = terms ? STATUS_OK : words_terms(&counts, text, NULL, e->a, &own, e->err);
   terms = terms ? terms : &own;
   e->rows = terms->rows;
   if (s == STATUS_OK)

@@ -73,7 +73,7 @@ static enum status find_entities(struct entities *e, struct str text, const stru
   struct term_source source = fts_source(&counted);
   TRY(fts_totals(e->st->db, &e->totals, e->err));
   if (!terms)
-    TRY(query_terms(&source, text, e->a, &own, e->err));
+    TRY(query_terms(&source, text, NULL, e->a, &own, e->err));
   TRY(query_entities(&source, text, terms ? terms : &own, e->a, &entities, e->err));
   for (size_t i = 0; i < entities.n && e->entity_count < ENTITY_MAX; i++) {
     const struct query_entity *t = &entities.v[i];

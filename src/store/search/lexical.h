@@ -26,6 +26,8 @@ struct chunk_query {
   struct str text;
   size_t limit;                    /* maximum number of hits */
   const struct query_terms *terms; /* only for entity_search(): terms that lexical_search() found; NULL if unknown */
+  const struct strs
+      *completions; /* only for lexical_search(): words of which one is wanted besides the text; or NULL */
 };
 
 /* Best chunks for a query, best first, ties by id. A memory may occur with several chunks. Any text is a valid query;

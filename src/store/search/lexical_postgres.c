@@ -503,7 +503,7 @@ static enum status search(struct store *st, const struct chunk_query *query, boo
   q.counts = (struct word_counts){.st = q.st, .team = query->scope->team};
   enum status s = list_scope(&q);
   if (s == STATUS_OK)
-    s = words_terms(&q.counts, query->text, q.a, &q.terms, q.err);
+    s = words_terms(&q.counts, query->text, query->completions, q.a, &q.terms, q.err);
   if (s == STATUS_OK && q.terms.n) {
     s = use_scope(&q);
     list_query_words(&q);

@@ -63,6 +63,7 @@ static int by_rarity(const void *a, const void *b) {
 static enum status weigh(const struct term_source *source, struct arena *a, struct query_terms *terms,
                          struct error *err) {
   size_t kept = 0;
+  double alternative = 0; /* the rarest: a text is not expected to have all of them */
   enum status s = source->count(source->arg, terms->v, terms->n, a, &terms->rows, err);
   terms->bound = 0;
   for (size_t i = 0; s == STATUS_OK && i < terms->n; i++) {
@@ -71,12 +72,15 @@ static enum status weigh(const struct term_source *source, struct arena *a, stru
       t.df = terms->rows;
     t.idf = bm25_idf(terms->rows, t.df);
     /* Text written without spaces is found by its parts, so an unknown whole run is not dropped. */
-    if (t.df > 0 || (!t.phrase && str_is_ascii(t.surface)))
+    if (t.alternative)
+      alternative = t.df > 0 && t.idf > alternative ? t.idf : alternative;
+    else if (t.df > 0 || (!t.phrase && str_is_ascii(t.surface)))
       terms->bound += t.idf;
     if (t.df > 0)
       terms->v[kept++] = t;
   }
   terms->n = kept;
+  terms->bound += alternative;
   if (kept)
     qsort(terms->v, kept, sizeof(*terms->v), by_rarity);
   if (terms->n > QUERY_TERMS)
@@ -84,8 +88,19 @@ static enum status weigh(const struct term_source *source, struct arena *a, stru
   return s;
 }
 
-enum status query_terms(const struct term_source *source, struct str query, struct arena *a,
-                        struct query_terms *ret_terms, struct error *err) {
+static enum status add_alternatives(const struct term_source *source, const struct strs *words, struct arena *a,
+                                    struct query_terms *terms, struct error *err) {
+  for (size_t i = 0; words && i < words->n; i++) {
+    size_t before = terms->n;
+    TRY(add_form(source, words->v[i], a, terms, err));
+    if (terms->n > before)
+      terms->v[before].alternative = true;
+  }
+  return STATUS_OK;
+}
+
+enum status query_terms(const struct term_source *source, struct str query, const struct strs *alternatives,
+                        struct arena *a, struct query_terms *ret_terms, struct error *err) {
   struct fts_tokens tokens = {0};
   struct query_terms terms = {0}, stops = {0};
   query = utf8_cut(query, QUERY_BYTES);
@@ -96,6 +111,7 @@ enum status query_terms(const struct term_source *source, struct str query, stru
     add_term(a, terms_is_stop_word(arena_lower(a, surface)) ? &stops : &terms, term);
   }
   TRY(add_forms(source, query, a, &terms, err));
+  TRY(add_alternatives(source, alternatives, a, &terms, err));
   TRY(weigh(source, a, &terms, err));
   if (terms.n == 0) {
     terms = stops;

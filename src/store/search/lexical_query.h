@@ -9,6 +9,7 @@ struct query_term {
   struct str surface; /* as written in the query */
   double df, idf;
   bool phrase;
+  bool alternative; /* one of several words for the same thing */
 };
 struct query_terms {
   struct query_term *v;
@@ -33,6 +34,7 @@ struct term_source {
                        struct error *err);
 };
 
-/* Distinct terms that occur in the store, rarest first. Stop words are included only if the query has nothing else. */
-NODISCARD enum status query_terms(const struct term_source *source, struct str query, struct arena *a,
-                                  struct query_terms *ret_terms, struct error *err);
+/* Distinct terms that occur in the store, rarest first. Stop words are included only if the query has nothing else.
+ * `alternatives` (may be NULL) are words of which a text should have one. */
+NODISCARD enum status query_terms(const struct term_source *source, struct str query, const struct strs *alternatives,
+                                  struct arena *a, struct query_terms *ret_terms, struct error *err);

@@ -356,7 +356,7 @@ static enum status find_scope(struct search *q) {
 static enum status search_inside(struct search *q) {
   enum status s = fts_totals(q->st->db, &q->totals, q->err);
   if (s == STATUS_OK)
-    s = fts_terms(q->st->db, q->query->text, &q->totals, q->a, &q->terms, q->err);
+    s = fts_terms(q->st->db, q->query, &q->totals, q->a, &q->terms, q->err);
   if (s == STATUS_OK && q->terms.n)
     s = find_scope(q);
   if (s == STATUS_OK && q->terms.n == 0)

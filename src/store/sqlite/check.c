@@ -33,6 +33,18 @@ static enum status check_private(struct store *st, struct arena *a, struct str *
   return STATUS_OK;
 }
 
+static enum status check_missing(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  int64_t n;
+  TRY(mark_check(st, &n, err));
+  *ret_fault =
+      n ? arena_printf(a,
+                       "%lld committed transaction%s missing: the log (-wal) was lost, or an older copy of the "
+                       "file was put in its place",
+                       (long long)n, n == 1 ? " is" : "s are")
+        : STR("");
+  return STATUS_OK;
+}
+
 const struct named_check sqlite_checks[] = {
     {"integrity", "restore a backup with 'cairn restore FILE'", check_integrity},
     {"foreign_keys", "restore a backup with 'cairn restore FILE'", check_foreign_keys},
@@ -40,6 +52,11 @@ const struct named_check sqlite_checks[] = {
     {"vectors", "run 'cairn doctor --repair' to repair it; 'cairn maintain' embeds lost vectors again", check_vectors},
     {"texts", "restore a backup with 'cairn restore FILE'", check_chunks},
     {"chains", "restore a backup with 'cairn restore FILE'", check_chains},
+    {"transactions",
+     "look for the newer file and its log, or restore a backup with 'cairn restore FILE'; 'cairn doctor --repair' "
+     "accepts "
+     "the loss",
+     check_missing},
     {"private", "chmod 600 the file", check_private},
     {0},
 };

@@ -1,12 +1,14 @@
 /* driver.c: database driver for SQLite: connection, statements, rows, transactions.
  *
- * Locking: writers begin IMMEDIATE and wait in the busy handler; readers never wait (write-ahead log). mmap is off,
+ * Locking: writers wait for their turn in this process (turns.c), then begin IMMEDIATE and wait for other processes in
+ * the busy handler; readers never wait (write-ahead log). mmap is off,
  * because another process may truncate the log at any time. Never open() and close() a store's file directly: that
  * drops the locks of every connection that this process has on it. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@
 enum {
   CACHE_SIZE = 128, /* cached prepared statements; others are prepared each time */
   UNCACHED_MAX = 16,
+  CHECKPOINT_PAGES = 1000, /* size of the log that starts a checkpoint, as SQLite's default */
 };
 
 struct cached {
@@ -43,6 +46,9 @@ struct sqlite {
   struct uncached uncached[UNCACHED_MAX];
   int uncached_count;
   int64_t busy_since; /* ticks at the start of the current wait */
+  int64_t asked_at;   /* ticks when a transaction asked for its turn; 0: none is being begun */
+  struct sqlite_turns *turns;
+  bool has_turn;
   int busy_ms;
   bool read_only, lazy;
   bool wrote;        /* a commit must reach the disk */
@@ -50,6 +56,7 @@ struct sqlite {
   bool wrote_lazily; /* a lazy transaction was committed */
   bool has_seen;     /* wait_for_news() has set `seen` */
   int64_t seen;
+  struct sqlite_files files;
   char path[4096];
 };
 
@@ -71,6 +78,13 @@ static bool is_read_only(const struct db *db) { return own_const(db)->read_only;
 static const char *path_of(const struct db *db) { return own_const(db)->path; }
 
 /* ---- errors ---- */
+
+/* Limit of the size of files (ulimit -f), -1: none. SQLite does not report EFBIG. */
+static int64_t size_limit(void) {
+  struct rlimit limit;
+  bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? (int64_t)limit.rlim_cur : -1;
+}
 
 static enum status code_of(const struct sqlite *db, int rc) {
   switch (rc & 0xff) {
@@ -98,6 +112,8 @@ static enum status code_of(const struct sqlite *db, int rc) {
   case SQLITE_CANTOPEN:
   case SQLITE_IOERR: {
     int e = db && db->handle ? sqlite3_system_errno(db->handle) : 0;
+    if (rc == SQLITE_IOERR_WRITE && size_limit() >= 0)
+      return STATUS_NO_SPACE;
     return e == ENOSPC || e == EDQUOT ? STATUS_NO_SPACE : e == EACCES || e == EROFS ? STATUS_READONLY : STATUS_IO;
   }
   default:
@@ -114,6 +130,11 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
     error_set(err, code, "another process kept %s locked for %d seconds", db->path, db->busy_ms / 1000);
     return error_fix(err, "try again; if it persists, look for a stuck process that is writing to the store");
   case STATUS_NO_SPACE:
+    if (rc == SQLITE_IOERR_WRITE) {
+      error_set(err, code, "%s cannot grow: the file size limit of this process is %lld bytes; nothing was changed",
+                db->path, (long long)size_limit());
+      return error_fix(err, "raise the limit (ulimit -f, or LimitFSIZE= of a service), and restart");
+    }
     error_set(err, code, "the disk that holds %s is full; nothing was changed", db->path);
     return error_fix(err, "free some space and repeat the command");
   case STATUS_READONLY:
@@ -145,7 +166,7 @@ static int on_busy(void *arg, int count) {
   struct sqlite *db = arg;
   int64_t now = clock_ticks_us();
   if (count == 0)
-    db->busy_since = now;
+    db->busy_since = db->asked_at ? db->asked_at : now;
   if (now - db->busy_since > (int64_t)db->busy_ms * 1000)
     return 0;
   unsigned jitter;
@@ -155,6 +176,25 @@ static int on_busy(void *arg, int count) {
   struct timespec ts = {0, us * 1000};
   nanosleep(&ts, NULL);
   return 1;
+}
+
+static bool take_turn(struct sqlite *db) {
+  db->has_turn |= !db->turns || sqlite_turn_take(db->turns, db->asked_at + (int64_t)db->busy_ms * 1000);
+  return db->has_turn;
+}
+
+static void leave_turn(struct sqlite *db) {
+  if (db->has_turn && db->turns)
+    sqlite_turn_leave(db->turns);
+  db->has_turn = false;
+}
+
+/* Called after a commit has released the lock: others write during the checkpoint. */
+static int on_committed(void *arg, sqlite3 *handle, const char *name, int pages) {
+  leave_turn(arg);
+  if (pages >= CHECKPOINT_PAGES)
+    sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+  return SQLITE_OK;
 }
 
 static enum status check_path(const char *path, bool must_exist, struct error *err) {
@@ -239,6 +279,7 @@ static int open_handle(struct sqlite *db, const struct db_options *o) {
 
 static enum status configure(struct sqlite *db, struct error *err) {
   sqlite3_busy_handler(db->handle, on_busy, db);
+  sqlite3_wal_hook(db->handle, on_committed, db);
   sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   /* One plan per statement text. Otherwise binding a value that could match a partial index recompiles the statement at
    * every call. */
@@ -267,6 +308,8 @@ static void close_connection(struct db *base) {
     sqlite3_finalize(db->uncached[i].statement);
   sqlite3_close_v2(db->handle);
   sqlite_fts_close(&db->fts);
+  leave_turn(db);
+  sqlite_turns_close(&db->turns);
   mem_free(db);
 }
 
@@ -293,6 +336,8 @@ static enum status open_connection(const struct db_options *o, struct db **ret_d
     close_connection(&db->base);
     return s;
   }
+  db->files.store = db_file_at(sqlite3_db_filename(db->handle, "main"));
+  db->turns = sqlite_turns_open(db->files.store);
   *ret_db = &db->base;
   return STATUS_OK;
 }
@@ -516,6 +561,29 @@ static enum status run(struct db *db, const char *sql, struct error *err) {
   return exec(db, sql, (struct db_values){0}, err);
 }
 
+static enum status check_present(struct db *base, struct error *err) {
+  return sqlite_check_files(own(base)->handle, &own(base)->files, err);
+}
+
+static bool in_transaction(const struct db *db) { return !sqlite3_get_autocommit(own_const(db)->handle); }
+
+/* An error may have ended the transaction already. */
+static void roll_back(struct sqlite *db) {
+  if (in_transaction(&db->base))
+    sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+  leave_turn(db);
+}
+
+static enum status take_lock(struct sqlite *db, struct error *err) {
+  db->asked_at = clock_ticks_us();
+  enum status s = take_turn(db) ? run(&db->base, "BEGIN IMMEDIATE", err) : sqlite_fail(&db->base, SQLITE_BUSY, err);
+  db->asked_at = 0;
+  if (s != STATUS_OK)
+    leave_turn(db);
+  return s;
+}
+
+/* The lock is taken first: waiting for it may take a minute. */
 static enum status begin(struct db *base, struct str team UNUSED, bool lazy, struct error *err) {
   struct sqlite *db = own(base);
   if (db->read_only) {
@@ -528,18 +596,24 @@ static enum status begin(struct db *base, struct str team UNUSED, bool lazy, str
       return s;
     db->lazy = lazy;
   }
-  return run(base, "BEGIN IMMEDIATE", err);
+  TRY(take_lock(db, err));
+  enum status s = check_present(base, err);
+  if (s != STATUS_OK)
+    roll_back(db);
+  return s;
 }
 
+/* On failure the caller rolls back. */
 static enum status commit(struct db *base, struct error *err) {
   struct sqlite *db = own(base);
+  TRY(check_present(base, err));
   enum status s = run(base, "COMMIT", err);
+  if (s == STATUS_OK) /* without changes there is no log to write, and on_committed() is not called */
+    leave_turn(db);
   db->wrote |= s == STATUS_OK && !db->lazy;
   db->wrote_lazily |= s == STATUS_OK && db->lazy;
   return s;
 }
-
-static bool in_transaction(const struct db *db) { return !sqlite3_get_autocommit(own_const(db)->handle); }
 
 static enum status snapshot(struct db *db, bool *ret_began, struct error *err) {
   *ret_began = !in_transaction(db);
@@ -561,8 +635,7 @@ static void rollback(struct db *base) {
   /* Uncached statements were left by a query that an out-of-memory jump aborted. */
   while (db->uncached_count > 0)
     sqlite3_finalize(db->uncached[--db->uncached_count].statement);
-  if (in_transaction(base))
-    sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+  roll_back(db);
 }
 
 static void scope_abort(struct db *base, struct db_scope scope) {
@@ -577,8 +650,8 @@ static void scope_abort(struct db *base, struct db_scope scope) {
       sqlite3_finalize(db->uncached[i].statement);
       db->uncached[i] = db->uncached[--db->uncached_count];
     }
-  if (!scope.in_transaction && in_transaction(base))
-    sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+  if (!scope.in_transaction)
+    roll_back(db);
 }
 
 static enum status savepoint(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
@@ -640,5 +713,6 @@ const struct db_driver sqlite_driver = {
     .set_busy = set_busy,
     .set_limit = set_limit,
     .read_only = is_read_only,
+    .check_present = check_present,
     .path = path_of,
 };

@@ -369,7 +369,7 @@ static enum status scan_rows(struct db *db, const struct fts_scan *scan, struct 
                              size_t *ret_seen, struct error *err) {
   struct sqlite_fts *fts = sqlite_fts_of(db);
   size_t seen = 0;
-  assert(scan->weighed <= FTS_WEIGHED && !fts->scan);
+  assert(scan->weighed <= FTS_WEIGHED);
   struct rows r;
   fts->scan = scan;
   fts->threshold = 0;
@@ -515,9 +515,9 @@ struct term_source fts_source(struct fts_counted *counted) {
   return (struct term_source){counted, source_tokenise, count};
 }
 
-enum status fts_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
+enum status fts_terms(struct db *db, const struct chunk_query *query, const struct fts_totals *totals, struct arena *a,
                       struct query_terms *ret_terms, struct error *err) {
   struct fts_counted counted = {db, totals};
   struct term_source source = fts_source(&counted);
-  return query_terms(&source, query, a, ret_terms, err);
+  return query_terms(&source, query->text, query->completions, a, ret_terms, err);
 }

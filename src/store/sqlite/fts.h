@@ -4,6 +4,7 @@
 #pragma once
 
 #include "store/db/db.h"
+#include "store/search/lexical.h"
 #include "store/search/lexical_query.h"
 
 NODISCARD enum status fts_tokenise(struct db *db, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
@@ -31,8 +32,8 @@ struct fts_counted {
   const struct fts_totals *totals;
 };
 struct term_source fts_source(struct fts_counted *counted);
-NODISCARD enum status fts_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
-                                struct query_terms *ret_terms, struct error *err);
+NODISCARD enum status fts_terms(struct db *db, const struct chunk_query *query, const struct fts_totals *totals,
+                                struct arena *a, struct query_terms *ret_terms, struct error *err);
 
 enum { FTS_WEIGHED = 24 };
 struct fts_row {

@@ -9,6 +9,21 @@ sqlite3 *sqlite_handle(const struct db *db);
 /* Fills err from an SQLite result code; returns the status. */
 enum status sqlite_fail(const struct db *base, int rc, struct error *err);
 
+/* store/sqlite/file.c: the files that a connection has open; `log` is set at the first check that finds one. */
+struct sqlite_files {
+  struct db_file store, log;
+};
+/* Fails if one of them was deleted, renamed or replaced. */
+NODISCARD enum status sqlite_check_files(sqlite3 *handle, struct sqlite_files *files, struct error *err);
+
+/* store/sqlite/turns.c: the turns of a file's writers in this process. NULL without memory: writers then only poll. */
+struct sqlite_turns;
+struct sqlite_turns *sqlite_turns_open(struct db_file file);
+void sqlite_turns_close(struct sqlite_turns **turns);
+/* Waits until clock_ticks_us() reaches `until`; false if it is still another's turn. */
+bool sqlite_turn_take(struct sqlite_turns *turns, int64_t until);
+void sqlite_turn_leave(struct sqlite_turns *turns);
+
 /* store/sqlite/fts.c: full-text state of a connection; returns an SQLite result code. */
 struct sqlite_fts;
 int sqlite_fts_open(sqlite3 *handle, struct sqlite_fts **ret_fts);

@@ -155,6 +155,14 @@ enum status action_adopt(struct txn *txn, struct action_item *item, struct error
   return STATUS_OK;
 }
 
+/* Texts that somebody has made an action item of, or has decided about. Two spellings of the same condition on alias p.
+ */
+#define NOT_SETTLED                                                                                                    \
+  " AND NOT EXISTS (SELECT 1 FROM action_item i WHERE i.team = m.team AND (i.project = '' OR i.project = m.project)"   \
+  " AND i.text = l.value AND ((i.status = 'pending' AND i.memory_id IS NULL) OR (i.status <> 'pending'"                \
+  " AND NOT EXISTS (SELECT 1 FROM action_item p WHERE p.team = m.team AND (p.project = '' OR p.project = m.project)"   \
+  " AND p.text = l.value AND p.status = 'pending'))))"
+
 enum status actions_extracted(struct store *st, const struct scope *scope, bool by_agents, struct arena *a,
                               struct action_items *ret_list, struct error *err) {
   struct sql q = SQL(a);
@@ -163,8 +171,7 @@ enum status actions_extracted(struct store *st, const struct scope *scope, bool 
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.kind <> 'rule' AND m.kind <> 'task' AND m.delivery <> 'pinned'"
               " AND " SQL_TRUSTED " AND length(l.value) <= 2000");
-  if (by_agents)
-    sql_add(&q, " AND m.trust = 'agent'");
+  sql_add(&q, by_agents ? " AND m.trust = 'agent'" : NOT_SETTLED);
   sql_add(&q, " AND m.created_at > ");
   sql_int(&q, scope->now - ACTION_DAYS * MS_PER_DAY);
   sql_addf(&q, " ORDER BY m.created_at DESC, m.id DESC, l.pos LIMIT %d", ACTION_CAP);

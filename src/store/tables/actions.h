@@ -23,7 +23,8 @@ struct action_items {
 };
 
 /* Sentences of recent memories that could be action items, newest first, at most ACTION_CAP. The memories must be
- * visible in the scope, trusted, active and not rules, tasks or pinned; by_agents: and not written by a person. */
+ * visible in the scope, trusted, active and not rules, tasks or pinned; by_agents: and not written by a person,
+ * else: and not settled as an action item. */
 NODISCARD enum status actions_extracted(struct store *st, const struct scope *scope, bool by_agents, struct arena *a,
                                         struct action_items *ret_list, struct error *err);
 /* Adds sentences of agents' memories as pending items, each text once. */

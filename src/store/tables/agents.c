@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "store/store_internal.h"
+#include "store/tables/vault.h"
 
 #define COLUMNS "SELECT name, role, project, note, created_at FROM agent WHERE team = ?1"
 
@@ -88,6 +89,7 @@ enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *a
 
 enum status agent_delete(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err) {
   TRY(reach_check_admin(txn->store, "removing agents", err));
+  TRY(grants_remove(txn, agent->name, err)); /* another agent may get its name */
   TRY(db_exec(txn->store->db, err, "DELETE FROM agent WHERE team = ?1 AND name = ?2", "ss", txn->team, agent->name));
   return add_event(txn, a, agent, "agent:remove", err);
 }

@@ -217,28 +217,36 @@ static enum status count_shown(struct store *st, struct arena *a, const struct r
   return STATUS_OK;
 }
 
-static enum status write_note(struct store *st, struct read_note *n, struct error *err) {
-  n->who.store = st;
-  n->who.id = 0;
-  struct event e = {
-      .action = n->action, .memory_id = n->memory_id, .uid = n->uid, .project = n->who.project, .detail = n->detail};
-  if (n->action.p)
-    TRY(event_add(&n->who, &e, err));
-  if (n->memory_id == 0) {
-    struct arena a;
-    jmp_buf oom;
-    volatile enum status s = STATUS_OK; /* without memory, the use is not counted */
-    arena_init(&a);
-    if (!ARENA_BOUNDARY(&a, oom))
-      s = count_shown(st, &a, n, err);
-    arena_release(&a);
-    return s;
-  }
+static enum status count_access(struct store *st, const struct read_note *n, struct error *err) {
   return db_exec(
       st->db, err,
       "UPDATE memory SET access_count = access_count + 1,"
       " last_accessed = CASE WHEN last_accessed > ?1 THEN last_accessed ELSE ?1 END WHERE team = ?2 AND id = ?3",
       "isi", n->who.now, n->who.team, n->memory_id);
+}
+
+static enum status write_note(struct store *st, struct read_note *n, struct error *err) {
+  n->who.store = st;
+  n->who.id = 0;
+  struct event e = {
+      .action = n->action, .memory_id = n->memory_id, .uid = n->uid, .project = n->who.project, .detail = n->detail};
+  if (n->memory_id) {
+    TRY(count_access(st, n, err));
+    if (db_changes(st->db) == 0) /* purged by another handle since it was read: nothing of it may stay */
+      return STATUS_OK;
+  }
+  if (n->action.p)
+    TRY(event_add(&n->who, &e, err));
+  if (n->memory_id)
+    return STATUS_OK;
+  struct arena a;
+  jmp_buf oom;
+  volatile enum status s = STATUS_OK; /* without memory, the use is not counted */
+  arena_init(&a);
+  if (!ARENA_BOUNDARY(&a, oom))
+    s = count_shown(st, &a, n, err);
+  arena_release(&a);
+  return s;
 }
 
 static size_t read_queue_size(const struct store *st) { return st->reads ? st->reads->notes.n : 0; }

@@ -15,6 +15,17 @@ struct event {
 /* Adds an event; team, source, session, op and time come from the transaction. */
 NODISCARD enum status event_add(struct txn *txn, const struct event *e, struct error *err);
 
+/* Events that changed nothing, and how many of them the log keeps. */
+enum event_class { EVENTS_READS, EVENTS_REFUSALS };
+struct event_keep {
+  enum event_class class;
+  int64_t since; /* older ones are deleted */
+  int64_t most;  /* of the team; the oldest beyond are deleted */
+};
+/* Deletes in short transactions. Not inside a transaction. */
+NODISCARD enum status events_prune(struct store *st, struct str team, const struct event_keep *keep,
+                                   int64_t *ret_deleted, struct error *err);
+
 struct event_query {
   struct str team;
   int64_t since;     /* sequence number of the last event seen */

@@ -92,6 +92,11 @@ static const char *check_count(struct str s) {
   return str_int64(s, &n) && n >= 0 && n <= 1000000 ? NULL : "a whole number from 0 to 1000000";
 }
 
+static const char *check_percent(struct str s) {
+  int64_t n;
+  return str_int64(s, &n) && n >= 0 && n <= 100 ? NULL : "a whole number from 0 to 100";
+}
+
 /* No user, query or fragment: the value is compared and shown literally. */
 static const char *check_identifier(struct str s) {
   bool ok = str_empty(s) || (str_starts(s, STR("https://")) && s.n > 8) || (str_starts(s, STR("http://")) && s.n > 7);
@@ -114,7 +119,9 @@ static const char *check_paths(struct str s) {
 #define CHOICE(n, f, list, h) {.name = n, .fallback = f, .choices = list, .help = h}
 #define NUMBER(n, f, lowest, highest, h) {.name = n, .fallback = f, .low = lowest, .high = highest, .help = h}
 #define TEXT(n, f, how, h) {.name = n, .fallback = f, .check = how, .help = h}
-#define PLACE(n, f, how, h) {.name = n, .fallback = f, .check = how, .help = h, .guarded = true}
+#define AGENTS_CHOICE(n, f, list, h) {.name = n, .fallback = f, .choices = list, .help = h, .agents = true}
+#define AGENTS_NUMBER(n, f, lowest, highest, h)                                                                        \
+  {.name = n, .fallback = f, .low = lowest, .high = highest, .help = h, .agents = true}
 
 /* clang-format off */
 const struct setting setting_table[SET_COUNT] = {

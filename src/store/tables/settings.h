@@ -23,7 +23,7 @@ struct setting {
   const char *(*check)(struct str value);
   bool secretive; /* errors do not repeat the value: it may be a secret given by mistake */
   bool machine;   /* never kept in the store: write access to it must not open the machine to others */
-  bool guarded;   /* names paths or servers: only a person may set it in the store, not an agent */
+  bool agents;    /* agents may set it in the store, too; the others only a person */
 };
 extern const struct setting setting_table[SET_COUNT];
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "store/store_internal.h"
+#include "store/tables/vault.h"
 
 #define COLUMNS                                                                                                        \
   "SELECT id, name, hash, role, projects, access, profile, created_at, created_by, expires_at, revoked_at, used_at"    \
@@ -148,6 +149,7 @@ static struct str write_projects(struct arena *a, const struct token *t) {
 enum status token_insert(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
   struct db *db = txn->store->db;
   TRY(reach_check_admin(txn->store, "making tokens", err));
+  TRY(grants_remove(txn, grantee_of_token(a, t->name), err)); /* left by an earlier version */
   TRY(db_exec(db, err,
               "INSERT INTO token (team, id, name, hash, role, projects, access, profile, created_at, created_by,"
               " expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
@@ -168,8 +170,22 @@ enum status token_revoke(struct txn *txn, struct arena *a, const struct token *t
   return add_event(txn, a, t, "token:revoke", err);
 }
 
+enum status token_children(struct store *st, const struct token *t, int64_t now, struct arena *a,
+                           struct tokens *ret_list, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, COLUMNS " AND created_by = ?2 AND created_at >= ?3 AND id <> ?4 ORDER BY name", "ssis",
+           t->team, grantee_of_token(a, t->name), t->created_at, t->id);
+  while (rows_next(&r)) {
+    struct token child = read_row(&r, t->team, a);
+    if (token_is_live(&child, now))
+      list_push(a, ret_list, child);
+  }
+  return rows_end(&r);
+}
+
 enum status token_delete(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
   TRY(reach_check_admin(txn->store, "deleting tokens", err));
+  TRY(grants_remove(txn, grantee_of_token(a, t->name), err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM token WHERE team = ?1 AND id = ?2", "ss", txn->team, t->id));
   return add_event(txn, a, t, "token:delete", err);
 }

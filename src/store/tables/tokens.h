@@ -40,4 +40,8 @@ NODISCARD enum status tokens_list(struct store *st, struct str team, struct aren
 /* These write an event, without the secret. A taken name is STATUS_CONFLICT. */
 NODISCARD enum status token_insert(struct txn *txn, struct arena *a, const struct token *token, struct error *err);
 NODISCARD enum status token_revoke(struct txn *txn, struct arena *a, const struct token *token, struct error *err);
+/* Valid tokens that this one has created. Names are reused, so only those since it was created itself. */
+NODISCARD enum status token_children(struct store *st, const struct token *token, int64_t now, struct arena *a,
+                                     struct tokens *ret_list, struct error *err);
+/* Also deletes the token's grants of the vault: another token may get its name. */
 NODISCARD enum status token_delete(struct txn *txn, struct arena *a, const struct token *token, struct error *err);

@@ -171,6 +171,14 @@ enum status grant_remove(struct txn *txn, struct str key, struct str grantee, bo
   return STATUS_OK;
 }
 
+enum status grants_remove(struct txn *txn, struct str grantee, struct error *err) {
+  TRY(reach_check_admin(txn->store, "grants of the vault", err));
+  return db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND grantee = ?2", "ss", txn->team,
+                 grantee);
+}
+
+struct str grantee_of_token(struct arena *a, struct str name) { return arena_printf(a, "token:%.*s", STR_ARG(name)); }
+
 static struct grant read_grant(const struct rows *r, struct arena *a) {
   return (struct grant){.key = rows_dup(r, 0, a),
                         .grantee = rows_dup(r, 1, a),

@@ -71,6 +71,10 @@ struct grants {
 NODISCARD enum status grant_put(struct txn *txn, const struct grant *g, struct error *err);
 NODISCARD enum status grant_remove(struct txn *txn, struct str key, struct str grantee, bool *ret_found,
                                    struct error *err);
+/* Removes all grants of a grantee that no longer exists. */
+NODISCARD enum status grants_remove(struct txn *txn, struct str grantee, struct error *err);
+/* "token:NAME" */
+struct str grantee_of_token(struct arena *a, struct str name);
 /* Grants of the team, or of one key; by key and grantee. */
 NODISCARD enum status grants_list(struct store *st, struct str team, struct str key, struct arena *a,
                                   struct grants *ret_list, struct error *err);

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/os/fs.h"
+#include "file/owner.h"
 #include "file/place.h"
 #include "transcript/file/internal.h"
 
@@ -44,19 +46,52 @@ static enum status add_folders(const char *parent, struct str rest, int64_t now,
   return s;
 }
 
-/* The agents' folders are siblings of the admin folder, and the transcripts have the same relative path in each. */
+/* The files belong to the team of their owner; to "default" while they have none. */
+static enum status add_shared(struct str parent, struct str team, struct str owner, int64_t now, struct arena *a,
+                              struct transcripts_list *list, struct error *err) {
+  struct str mark = owner_of_folder(a, parent);
+  size_t slash = str_find(owner, STR("/"), 0);
+  bool ours = mark.p ? str_starts(mark, str_slice(owner, 0, slash + 1)) : str_is(team, "default");
+  if (!ours || access(arena_printf(a, "%.*s/" TRANSCRIPT_INDEX, STR_ARG(parent)).p, F_OK) != 0)
+    return STATUS_OK;
+  return add_folder(parent, STR(""), now, a, list, err);
+}
+
+/* Where the folders of a team's agents are, and the path of the transcripts in each. */
+struct agents {
+  struct str parent, rest;
+  struct transcripts own; /* of the admin */
+  bool absolute;
+};
+
+static enum status find_agents(struct store *st, struct str team, int64_t now, struct arena *a, struct agents *ret,
+                               struct error *err) {
+  struct setting_value path;
+  struct str admin;
+  TRY(transcripts_at(st, team, STR(""), now, a, &ret->own, err));
+  TRY(setting_get(st, team, SET_SESSIONS_PATH, a, &path, err));
+  ret->absolute = str_starts(path.value, STR("/"));
+  if (ret->absolute) {
+    while (path.value.n > 1 && path.value.p[path.value.n - 1] == '/')
+      path.value.n--;
+    ret->parent = arena_printf(a, "%.*s/%.*s", STR_ARG(path.value), STR_ARG(team));
+    ret->rest = STR("");
+    return STATUS_OK;
+  }
+  TRY(agent_folder(st, team, STR(""), a, &admin, err));
+  ret->parent = arena_dup(a, fs_dirname(admin));
+  ret->rest = str_slice(ret->own.folder, admin.n, ret->own.folder.n);
+  return STATUS_OK;
+}
+
 enum status transcripts_all(struct store *st, struct str team, int64_t now, struct arena *a,
                             struct transcripts_list *ret_folders, struct error *err) {
-  struct transcripts own;
+  struct agents agents = {0};
   struct transcripts_list list = {0};
-  struct str agent;
-  TRY(transcripts_at(st, team, STR(""), now, a, &own, err));
-  TRY(agent_folder(st, team, STR(""), a, &agent, err));
-  if (str_starts(own.folder, agent))
-    TRY(add_folders(arena_cstr(a, fs_dirname(agent)), str_slice(own.folder, agent.n, own.folder.n), now, a, &list,
-                    err));
-  else
-    TRY(add_folder(own.folder, STR(""), now, a, &list, err)); /* shared by all agents */
+  TRY(find_agents(st, team, now, a, &agents, err));
+  TRY(add_folders(agents.parent.p, agents.rest, now, a, &list, err));
+  if (agents.absolute) /* files of 0.1.0, which all agents shared */
+    TRY(add_shared(arena_dup(a, fs_dirname(agents.parent)), team, agents.own.owner, now, a, &list, err));
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_path);
   *ret_folders = list;
@@ -65,15 +100,9 @@ enum status transcripts_all(struct store *st, struct str team, int64_t now, stru
 
 enum status transcripts_of_agent(struct store *st, struct str team, struct str agent, int64_t now, struct arena *a,
                                  struct transcripts *ret_folder, struct error *err) {
-  struct transcripts own;
-  struct str admin;
-  TRY(transcripts_at(st, team, STR(""), now, a, &own, err));
-  TRY(agent_folder(st, team, STR(""), a, &admin, err));
-  if (str_starts(own.folder, admin)) {
-    struct str rest = str_slice(own.folder, admin.n, own.folder.n);
-    own.folder = arena_printf(a, "%.*s/%.*s%.*s", STR_ARG(fs_dirname(admin)), STR_ARG(agent), STR_ARG(rest));
-    own.agent = agent;
-  }
-  *ret_folder = own;
+  struct agents agents = {0};
+  TRY(find_agents(st, team, now, a, &agents, err));
+  struct str folder = arena_printf(a, "%.*s/%.*s%.*s", STR_ARG(agents.parent), STR_ARG(agent), STR_ARG(agents.rest));
+  *ret_folder = (struct transcripts){.folder = folder, .agent = agent, .now = now};
   return STATUS_OK;
 }

@@ -32,7 +32,7 @@ enum {
 #define ENDING ".jsonl"
 
 static const char *index_path(const struct transcripts *t, struct arena *a) {
-  return arena_printf(a, "%.*s/sessions.json", STR_ARG(t->folder)).p;
+  return arena_printf(a, "%.*s/" TRANSCRIPT_INDEX, STR_ARG(t->folder)).p;
 }
 
 /* ---- the file ---- */

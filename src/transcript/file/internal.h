@@ -3,9 +3,14 @@
 
 #include "transcript/file/transcript.h"
 
+#define TRANSCRIPT_INDEX "sessions.json"
+
 enum place_kind { PLACE_LIVE, PLACE_ARCHIVED, PLACE_ORIGINALS, PLACE_TORN, PLACE_LOCK };
 /* NUL-terminated. */
 const char *transcript_path(const struct transcripts *t, struct str session, enum place_kind kind, struct arena *a);
+
+/* True if an absolute files.sessions_path has files of 0.1.0 that this owner may use. */
+bool transcripts_are_shared(struct arena *a, struct str parent, struct str team, struct str owner);
 
 struct lock {
   int fd; /* -1 if not held */

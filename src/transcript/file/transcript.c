@@ -13,6 +13,7 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "base/os/fs.h"
+#include "file/owner.h"
 #include "file/place.h"
 #include "transcript/file/internal.h"
 
@@ -20,13 +21,43 @@ enum { FILE_MODE = 0600, WAIT_MS = 30000, POLL_MS = 5, TAIL_BYTES = 1 << 16 };
 
 /* ---- paths and ids ---- */
 
-enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now, struct arena *a,
-                           struct transcripts *ret_folder, struct error *err) {
-  struct str folder = STR_NONE;
-  TRY(agent_path(st, team, project, SET_SESSIONS_PATH, a, &folder, err));
+static struct str without_slash(struct str folder) {
   while (folder.n > 1 && folder.p[folder.n - 1] == '/')
     folder.n--;
-  *ret_folder = (struct transcripts){.folder = arena_dup(a, folder), .now = now};
+  return folder;
+}
+
+bool transcripts_are_shared(struct arena *a, struct str parent, struct str team, struct str owner) {
+  struct str mark = owner_of_folder(a, parent);
+  if (access(arena_printf(a, "%.*s/" TRANSCRIPT_INDEX, STR_ARG(parent)).p, F_OK) != 0)
+    return false;
+  return mark.p ? owner_may_write(mark, owner) : str_is(team, "default");
+}
+
+/* Below an absolute path each team and project has a folder. */
+static enum status separate(struct store *st, struct str team, struct str project, struct str parent, struct arena *a,
+                            struct transcripts *t, struct error *err) {
+  TRY(agent_folder_in(st, parent, team, project, a, &t->folder, err));
+  t->home = t->folder;
+  if (access(arena_cstr(a, t->folder), F_OK) != 0 && transcripts_are_shared(a, parent, team, t->owner))
+    t->home = t->folder = parent;
+  return STATUS_OK;
+}
+
+enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now, struct arena *a,
+                           struct transcripts *ret_folder, struct error *err) {
+  struct transcripts t = {.now = now};
+  struct setting_value path;
+  TRY(setting_get(st, team, SET_SESSIONS_PATH, a, &path, err));
+  TRY(owner_find(st, team, project, a, &t.owner, err));
+  if (str_starts(path.value, STR("/"))) {
+    TRY(separate(st, team, project, without_slash(path.value), a, &t, err));
+  } else {
+    TRY(agent_folder(st, team, project, a, &t.home, err));
+    TRY(agent_path(st, team, project, SET_SESSIONS_PATH, a, &t.folder, err));
+  }
+  t.folder = arena_dup(a, without_slash(t.folder));
+  *ret_folder = t;
   return STATUS_OK;
 }
 
@@ -115,6 +146,8 @@ static void unlock(void *arg) {
 /* The lock file is never removed: processes that wait for it would lock different files. */
 static enum status take_lock(const struct transcripts *t, const char *path, const char *what, struct arena *a,
                              struct lock **ret_lock, struct error *err) {
+  if (t->home.p)
+    TRY(owner_claim(a, t->home, t->owner, err));
   TRY(fs_mkdirs(t->folder.p, err));
   struct lock *lock = arena_new(a, struct lock);
   lock->fd = -1;

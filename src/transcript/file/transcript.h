@@ -25,10 +25,14 @@ struct transcripts {
   int64_t now;                    /* ms */
   int wait_ms;                    /* timeout for locks; 0 for the default */
   const struct redactor *secrets; /* secrets to redact; NULL for the built-in patterns only */
+  struct str home;                /* folder that its owner claims before it writes; absent if nobody does */
+  struct str owner;               /* of `home`: see file/owner.h */
   struct str agent;               /* set by transcripts_all(): name of the agent's folder, "" if all agents share one */
   bool index_later; /* appending does not update sessions.json: the caller calls transcript_list() at the end */
 };
-/* The folder according to the settings; creates nothing. */
+/* The folder according to the settings; creates nothing. An absolute files.sessions_path has a folder for each team and
+ * project. 0.1.0 used it for all of them: a project of the team "default" without a folder of its own uses those files,
+ * until another one claims them by writing. */
 NODISCARD enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now,
                                      struct arena *a, struct transcripts *ret_folder, struct error *err);
 

@@ -42,22 +42,42 @@ static enum status read_object(struct op_call *call, yyjson_val *v, struct draft
   return STATUS_OK;
 }
 
+static enum status read_element(struct op_call *call, yyjson_val *v, struct drafts *list) {
+  if (yyjson_is_obj(v))
+    return read_object(call, v, list);
+  if (!yyjson_is_str(v))
+    return bad_answer(call, "it is neither a text nor an object");
+  add_draft(call, list, type_of_kind(KIND_FACT), json_val_str(v));
+  return STATUS_OK;
+}
+
+/* A bad element is refused on its own: the others are memories that compaction is about to remove. */
+static void add_refused(struct op_call *call, size_t element, yyjson_val *v, struct drafts *list) {
+  struct draft bad = {.err = *call->err};
+  error_set(&bad.err, call->err->code, "element %zu: %s", element, call->err->message);
+  memcpy(bad.err.fix, call->err->fix, sizeof(bad.err.fix));
+  struct str text = json_str(v, "text");
+  bad.w.m.headline = text.p ? headline_derive(call->arena, text) : STR_NONE;
+  list_push(call->arena, list, bad);
+}
+
 static enum status read_json(struct op_call *call, struct str answer, struct drafts *list) {
   yyjson_val *root, *v;
-  size_t i, n;
+  size_t i, n, good = 0;
   if (json_read(call->arena, answer, &root, call->err) != STATUS_OK)
     return bad_answer(call, arena_cstr(call->arena, str_from(call->err->message)));
   if (yyjson_is_obj(root))
     return read_object(call, root, list);
   yyjson_arr_foreach(root, i, n, v) {
-    if (!yyjson_is_str(v) && !yyjson_is_obj(v))
-      return bad_answer(call, "an array element is neither a text nor an object");
-    if (yyjson_is_str(v))
-      add_draft(call, list, type_of_kind(KIND_FACT), json_val_str(v));
-    else if (read_object(call, v, list) != STATUS_OK)
-      return call->err->code;
+    if (read_element(call, v, list) == STATUS_OK)
+      good++;
+    else
+      add_refused(call, i + 1, v, list);
   }
-  return STATUS_OK;
+  if (n == 0 || good)
+    return STATUS_OK;
+  *call->err = list->v[0].err;
+  return call->err->code;
 }
 
 /* A heading names a type with one of its words ("Key Decisions", "Lessons"); the default is fact. */

@@ -73,8 +73,9 @@ static enum status finish(struct import_run *r, enum status s) {
 
 static enum status unknown_format(struct op_call *call, struct str path) {
   error_set(call->err, STATUS_USAGE, "%.*s is not a transcript of Claude Code or Codex", STR_ARG(path));
-  return error_fix(call->err, "name their files or folders; 'cairn transcript append' takes messages in Cairn's own "
-                              "format");
+  return error_fix(call->err,
+                   "name their files or folders; for other messages: cairn transcript append SESSION --role ROLE "
+                   "--content TEXT");
 }
 
 /* The named files, else those in the default folders. */

@@ -83,8 +83,7 @@ static enum status message_of_args(struct op_call *call, struct message *ret_mes
     return error_fix(call->err, "input is JSON, for example --input '{\"path\": \"README.md\"}'");
   if (!m.content.p && !m.name.p && !m.input.p) {
     error_set(call->err, STATUS_USAGE, "transcript append needs a message");
-    return error_fix(call->err,
-                     "give one with --role and --content, or JSON Lines: 'cairn transcript append SESSION -'");
+    return error_fix(call->err, "give one: cairn transcript append SESSION --role ROLE --content TEXT");
   }
   *ret_message = m;
   return STATUS_OK;

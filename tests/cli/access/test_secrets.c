@@ -209,6 +209,12 @@ static const char *const forms[] = {
     "?q=the+tide+turns%2Fat+nine%2Bten",
     "{\"q\": \"the tide turns\\/at nine+ten\"}",
     "dGhlIHRpZGUgdHVy\n  bnMvYXQgbmluZSt0ZW4=",
+    "the ti\xE2\x80\x8B"
+    "de turns/at nine+ten", /* as shown, without the invisible characters */
+    "the tide tu\xC2\xADrns/at ni\xEF\xBB\xBFne+ten",
+    "the tide\x1B[1m turns\x1B[0m/at nine+\xE2\x80\xAEten",
+    "dGhlIHRpZGUg\xE2\x81\xA0"
+    "dHVybnMvYXQgbmluZSt0ZW4=",
 };
 
 TEST(a_vault_value_is_refused_in_every_encoding) {

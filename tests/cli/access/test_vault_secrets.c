@@ -366,6 +366,38 @@ TEST(grants_can_be_revoked_and_expire) {
   FAILS("denied", "vault", "get", "db", "--reveal", "--agent", "bot"); /* the grant was deleted with the secret */
 }
 
+static int64_t grants_of(const char *who) {
+  return sql_number(textf("SELECT count(*) FROM vault_grant WHERE grantee = '%s'", who));
+}
+
+TEST(a_new_token_does_not_inherit_the_grants_of_an_old_one) {
+  keep("db", HUSH);
+  REFUSED("not_found", "vault", "grant", "db", "--to", "token:bot"); /* no such token yet */
+  OK("token", "add", "bot");
+  OK("token", "add", "other");
+  OK("vault", "grant", "db", "--to", "token:bot");
+  OK("vault", "grant", "db", "--to", "token:other");
+  OK("token", "revoke", "bot");
+  CHECK_INT(grants_of("token:bot"), 1);
+  OK("token", "delete", "bot");
+  CHECK_INT(grants_of("token:bot"), 0);
+  CHECK_INT(grants_of("token:other"), 1);
+  /* 0.1.0 left the grants of a deleted token behind. */
+  sql_do("INSERT INTO vault_grant (team, key, grantee, created_at, created_by) VALUES ('default', 'db', 'token:bot', 1,"
+         " 'user')");
+  OK("token", "add", "bot");
+  CHECK_INT(grants_of("token:bot"), 0);
+}
+
+TEST(a_new_agent_does_not_inherit_the_grants_of_an_old_one) {
+  keep("db", HUSH);
+  OK("agent", "add", "bot", "--role", "admin");
+  OK("vault", "grant", "db", "--to", "bot");
+  OK("agent", "remove", "bot");
+  OK("agent", "add", "bot", "--role", "admin");
+  FAILS("denied", "vault", "get", "db", "--reveal", "--agent", "bot");
+}
+
 TEST(agents_do_not_manage_secrets) {
   keep("db", HUSH);
   OK("agent", "add", "bot", "--role", "admin");

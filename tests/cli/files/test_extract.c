@@ -177,8 +177,25 @@ TEST(projects_have_separate_items) {
   OK("extract", path_join(NULL, "p"), "--out", out(), "--project", "web");
   CHECK_STR(listed(), "a.md:1 note a");
   put("q/b.md", "NOTE: b\n");
-  OK("extract", path_join(NULL, "q"), "--out", out(), "--project", "api");
+  OK("extract", path_join(NULL, "q"), "--out", out(), "--project", "api", "--force");
   CHECK_STR(listed(), "b.md:1 note b");
+}
+
+TEST(a_file_that_something_else_wrote_is_not_replaced) {
+  put("p/a.md", "NOTE: a\n");
+  OK("stats");
+  file_write(out(), STR("my own notes\n"));
+  REFUSED("conflict", "extract", path_join(NULL, "p"), "--out", out());
+  CHECK_STR(file_read(out()), "my own notes\n");
+  OK("extract", path_join(NULL, "p"), "--out", out(), "--force");
+  CHECK_STR(listed(), "a.md:1 note a");
+  /* Its own file is written again without being asked, but not after another hand has changed it. */
+  put("p/a.md", "NOTE: b\n");
+  extract("p");
+  CHECK_STR(listed(), "a.md:1 note b");
+  REFUSED("conflict", "extract", path_join(NULL, "p"), "--out", out(), "--project", "api");
+  file_write(out(), STR("[1]\n"));
+  REFUSED("conflict", "extract", path_join(NULL, "p"), "--out", out());
 }
 
 TEST(items_are_not_memories) {
@@ -238,7 +255,7 @@ TEST(a_damaged_items_json_is_written_again) {
   extract("p");
   struct str text = file_read(out());
   file_write(out(), STR("[]"));
-  CHECK(jbool(extract("p"), "written"));
+  CHECK(jbool(OK("extract", path_join(NULL, "p"), "--out", out(), "--force"), "written"));
   CHECK_STR(file_read(out()), cstr(text));
   CHECK(unlink(out()) == 0);
   extract("p");

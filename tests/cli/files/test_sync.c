@@ -43,9 +43,9 @@ TEST(the_page_has_sections) {
   CHECK(jbool(r, "created") && jbool(r, "written"));
   CHECK_INT(jint(r, "shown"), 3);
   struct str s = text();
-  size_t a = str_find(s, STR("\n## Key Decisions\n\n- Sessions live in Redis. <!-- cairn:"), 0);
-  size_t b = str_find(s, STR("\n## User Preferences\n\n- Short answers are preferred. <!-- cairn:"), 0);
-  size_t c = str_find(s, STR("\n## Project Context\n\n- The release is in May. <!-- cairn:"), 0);
+  size_t a = str_find(s, STR("\n## Key Decisions\n\n- Sessions live in Redis. <!--#"), 0);
+  size_t b = str_find(s, STR("\n## User Preferences\n\n- Short answers are preferred. <!--#"), 0);
+  size_t c = str_find(s, STR("\n## Project Context\n\n- The release is in May. <!--#"), 0);
   CHECK(a < b && b < c && c != SIZE_MAX);
   CHECK(!has(s, "Not of this project"));
   struct stat st;
@@ -105,7 +105,7 @@ TEST(edits_become_writes) {
   CHECK_STR(jstr(OK("get", num(old)), "state_reason"), "removed from MEMORY.md");
   CHECK_STR(jstr(OK("get", num(redis)), "state"), "superseded");
   CHECK_STR(jstr(OK("get", num(task)), "status"), "done");
-  CHECK(has(text(), "- The staging port is 5434. <!-- cairn:") && !has(text(), "guide"));
+  CHECK(has(text(), "- The staging port is 5434. <!--#") && !has(text(), "guide"));
   /* The whole sync is one transaction and can be undone. */
   OK("undo", num(jint(r, "txn")));
   CHECK_STR(jstr(OK("get", num(old)), "state"), "active");
@@ -181,8 +181,8 @@ TEST(a_hand_written_file_is_adopted) {
   CHECK_INT(jlen(r, "added"), 3);
   CHECK_STR(jstr(OK("get", num(jint(r, "added[0].id")), "--project", "web"), "type"), "rule");
   CHECK_STR(jstr(OK("get", num(jint(r, "added[2].id")), "--project", "web"), "type"), "decision");
-  CHECK(has(text(), "# Guide\n\nWe are three people.\n\n## Conventions\n\n1. Never push to main. <!-- cairn:"));
-  CHECK(has(text(), "\n```\n- not this\n```\n\n## Decisions\n\n* We use PostgreSQL. <!-- cairn:"));
+  CHECK(has(text(), "# Guide\n\nWe are three people.\n\n## Conventions\n\n1. Never push to main. <!--#"));
+  CHECK(has(text(), "\n```\n- not this\n```\n\n## Decisions\n\n* We use PostgreSQL. <!--#"));
   /* Later syncs need neither --adopt nor --path. */
   CHECK(!jbool(OK("sync", "--project", "web"), "written"));
 }
@@ -214,6 +214,23 @@ TEST(a_truncated_page_removes_nothing) {
   unlink(page());
   CHECK_INT(jlen(SYNC(), "removed"), 0);
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 6);
+}
+
+TEST(a_purged_memory_does_not_come_back_from_the_page) {
+  int64_t id = web("fact", "The code of the safe is 4711.");
+  web("fact", "The safe is grey.");
+  SYNC();
+  struct str whole = text();
+  size_t list = str_find(whole, STR("<!-- cairn:page"), 0);
+  OK("purge", num(id), "--confirm");
+  /* With its last line, and without. */
+  for (int i = 0; i < 2; i++) {
+    put(i ? str_slice(whole, 0, list) : whole);
+    yyjson_val *r = SYNC();
+    CHECK_INT(jlen(r, "added"), 0);
+    CHECK(!has(text(), "4711") && has(text(), "The safe is grey. <!--#"));
+  }
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 1);
 }
 
 TEST(bullets_of_retired_memories_are_named) {
@@ -259,7 +276,7 @@ TEST(crlf_line_endings_are_kept) {
   struct str s = text();
   for (size_t i = 0; i < s.n; i++)
     CHECK(s.p[i] != '\n' || (i && s.p[i - 1] == '\r'));
-  CHECK(has(s, "- Two are better. <!-- cairn:") && has(s, "- One is enough. <!-- cairn:"));
+  CHECK(has(s, "- Two are better. <!--#") && has(s, "- One is enough. <!--#"));
   CHECK(!jbool(SYNC(), "written"));
 }
 
@@ -298,7 +315,7 @@ TEST(edits_while_others_write, .seconds = 90) {
       textf("page='%s'; cairn='%s'\n"
             "for i in 1 2 3 4 5 6 7 8; do\n"
             "  \"$cairn\" --project web sync >/dev/null &\n"
-            "  cp \"$page\" \"$page.mine\"\n"
+            "  cat \"$page\" >\"$page.mine\"\n"
             "  printf -- '- The cupboard number %%s belongs to person %%s.\\n' $i $i$i >>\"$page.mine\"\n"
             "  mv \"$page.mine\" \"$page\"\n"
             "  \"$cairn\" --project web sync >/dev/null &\n"
@@ -312,12 +329,12 @@ TEST(edits_while_others_write, .seconds = 90) {
   SYNC();
   SYNC();
   for (int i = 1; i <= 8; i++) {
-    const char *mine = textf("- The cupboard number %d belongs to person %d%d. <!-- cairn:", i, i, i);
+    const char *mine = textf("- The cupboard number %d belongs to person %d%d. <!--#", i, i, i);
     struct str s = text();
     size_t at = str_find(s, str_from(mine), 0);
     if (at == SIZE_MAX || str_find(s, str_from(mine), at + 1) != SIZE_MAX)
       FAIL("'%s' is not there once:\n%s", mine, cstr(s));
-    CHECK(has(s, textf("- The window %d was cleaned by team %d%d. <!-- cairn:", i, i, i)));
+    CHECK(has(s, textf("- The window %d was cleaned by team %d%d. <!--#", i, i, i)));
   }
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 17);
   CHECK_HEALTHY();
@@ -334,9 +351,9 @@ static bool wait_for(bool (*done)(void)) {
   return false;
 }
 
-static bool is_on_page(void) { return has(text(), "- The lift is out of order. <!-- cairn:"); }
+static bool is_on_page(void) { return has(text(), "- The lift is out of order. <!--#"); }
 static bool is_stored(void) { return has(CAIRN("list", "--project", "web").out, "roof leaks"); }
-static bool is_marked(void) { return has(text(), "roof leaks. <!-- cairn:"); }
+static bool is_marked(void) { return has(text(), "roof leaks. <!--#"); }
 
 TEST(a_server_syncs_the_page, .seconds = 60) {
   web("fact", "The door is red.");

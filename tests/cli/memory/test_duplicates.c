@@ -106,6 +106,54 @@ TEST(a_more_detailed_rule_does_not_supersede) {
   CHECK_STR(memory_state(id), "active");
 }
 
+/* ---- headlines ---- */
+
+#define ONE_BODY "Two approvals are required, one of them by a member of the team that is concerned."
+#define DEPLOYS "Deploys of the web shop to the public cluster"
+#define INVOICES "Invoices of vendors from outside the European Union"
+
+TEST(another_headline_over_the_same_text_is_not_a_duplicate) {
+  int64_t id = STORE("--kind", "rule", "--headline", DEPLOYS, ONE_BODY);
+  yyjson_val *e = REFUSED_AT("duplicate", "duplicate", "remember", "--kind", "rule", "--headline", INVOICES, ONE_BODY);
+  CHECK(has(jstr(e, "fix"), textf("--distinct-from %s", num(id))));
+  STORE("--kind", "rule", "--headline", INVOICES, "--distinct-from", num(id), ONE_BODY);
+  int64_t fact = STORE("--headline", DEPLOYS, ONE_BODY);
+  CHECK(STORE("--headline", INVOICES, ONE_BODY) != fact);
+  CHECK_STR(memory_state(fact), "active");
+  CHECK_INT(total(), 4);
+}
+
+TEST(the_same_words_in_a_headline_are_a_new_version) {
+  int64_t id = STORE("--kind", "rule", "--headline", "Deploys to staging", ONE_BODY);
+  static const char *const same[] = {"Deploy to staging", "deploys to Staging", "Staging deploys"};
+  for (size_t i = 0; i < ARRAY_LEN(same); i++) {
+    yyjson_val *r = OK("remember", "--kind", "rule", "--headline", same[i], ONE_BODY);
+    CHECK_STR(jstr(r, "action"), "superseded");
+    CHECK_INT(jint(r, "supersedes"), id);
+    CHECK_STR(jstr(r, "changed.is.headline"), same[i]);
+    id = jint(r, "id");
+    CHECK_STR(jstr(OK("remember", "--kind", "rule", "--headline", same[i], ONE_BODY), "action"), "skipped");
+  }
+  CHECK_INT(total(), 1);
+}
+
+/* ---- incidents ---- */
+
+TEST(an_incident_at_another_time_is_not_a_duplicate) {
+  int64_t id = STORE("--kind", "incident", "Disk full on db1");
+  CHECK_STR(jstr(OK("remember", "--kind", "incident", "Disk full on db1"), "action"), "skipped"); /* reported twice */
+  int64_t again = STORE("--kind", "incident", "Disk full on db1 again");
+  CHECK_INT(jint(OK("remember", "--kind", "incident", "Disk full on db1 again"), "id"), again);
+  int64_t earlier = STORE("--kind", "incident", "--valid-from", "2020-01-05", "Disk full on db1");
+  cli_day(1);
+  yyjson_val *r = OK("remember", "--kind", "incident", "Disk full on db1");
+  CHECK_STR(jstr(r, "action"), "stored");
+  CHECK(!jget(OK("get", num(jint(r, "id"))), "links")); /* it contradicts none of them */
+  CHECK(again != id && earlier != id && jint(r, "id") != id);
+  CHECK_STR(memory_state(id), "active");
+  CHECK_INT(total(), 4);
+}
+
 /* ---- near matches ---- */
 
 #define RULE "Never deploy the payment service on a Friday"

@@ -6,15 +6,6 @@ struct opposed {
   const char *a, *b;
 };
 
-/* False if the program was built without a model. */
-static bool use_built_in(void) {
-  struct run r = CAIRN("model", "show", "--json");
-  if (r.exit_code != 0)
-    return false;
-  cli_set(textf("CAIRN_EMBEDDER=%s", cstr(jstr(OK("model", "show"), "name"))));
-  return true;
-}
-
 static void check_order(const char *project, const char *first, const char *second) {
   test_note("%s | %s", first, second);
   int64_t id = STORE("--project", project, first);
@@ -26,7 +17,7 @@ static void check_order(const char *project, const char *first, const char *seco
 }
 
 static void check_apart(const struct opposed *v, size_t n) {
-  if (!use_built_in())
+  if (!cli_use_built_in())
     return;
   for (size_t i = 0; i < n; i++) {
     check_order(textf("there-%zu", i), v[i].a, v[i].b);
@@ -277,6 +268,31 @@ TEST(different_methods_and_orders_are_distinct, .slow = true) {
   check_apart(v, ARRAY_LEN(v));
 }
 
+/* An embedder reads only the beginning of a text. A long text with the same beginning and another end is not the best
+ * match, although its vector is. */
+TEST(the_best_match_comes_first, .slow = true) {
+#define OPENING                                                                                                        \
+  "of the warehouse begins when the last truck has left the yard. The foreman checks the gates, the cameras and the "  \
+  "cold rooms, writes the temperatures into the book, counts the pallets in the three halls, compares the numbers "    \
+  "with the list of the office, and calls the guard if a number is wrong. Then the lights are switched off hall by "   \
+  "hall, the forklifts are connected to their chargers, the side doors are locked with the red key, the main door "    \
+  "with the blue key, and the alarm is armed with the code of the week, which the office sends to the foreman on "     \
+  "Monday morning in a sealed letter that must be burned at the end of the week."
+  if (!cli_use_built_in())
+    return;
+  const char *tail = words("tail", 60), *other = words("other", 60);
+  STORE("--headline", "Closing", textf("The round 7 " OPENING " %s", other));
+  int64_t update = STORE("--headline", "Closing", textf("The round 8 " OPENING " %s", tail));
+  yyjson_val *r = OK("remember", "--headline", "Closing", textf("The round 7 " OPENING " %s", tail));
+  yyjson_val *w = warning(r, "contradiction");
+  CHECK(w);
+  CHECK_INT(jlen(w, "memories"), 2);
+  CHECK_INT(jint(w, "memories[0].id"), update);
+  CHECK_STR(jstr(w, "memories[0].difference"), "number");
+  CHECK(jnum(w, "memories[0].similarity") > jnum(w, "memories[1].similarity"));
+  CHECK(has(jstr(w, "message"), textf("may contradict memory %s ", num(update))));
+}
+
 /* Conversely, paraphrases are duplicates. */
 TEST(restatements_are_recognised) {
   static const struct opposed v[] = {
@@ -284,7 +300,7 @@ TEST(restatements_are_recognised) {
       {"Anna reviews all changes to the payment code.", "All changes to the payment code are reviewed by Anna."},
       {"Never commit secrets to the repository.", "Never commit secrets into the repository."},
   };
-  if (!use_built_in())
+  if (!cli_use_built_in())
     return;
   for (size_t i = 0; i < ARRAY_LEN(v); i++) {
     test_note("%s", v[i].b);

@@ -52,6 +52,20 @@ TEST(a_task_is_ready_if_open_without_open_blockers) {
   REFUSED("not_found", "task", "unblock", num(water), num(plant));
 }
 
+TEST(a_blocker_that_is_done_is_no_longer_listed) {
+  int64_t dig = ADD_TASK("Dig a hole"), buy = ADD_TASK("Buy a tree");
+  ADD_TASK("Plant the tree", "--blocked-by", num(dig), "--blocked-by", num(buy), "--priority", "high");
+  CHECK_INT(jlen(OK("task", "list"), "tasks[0].blocked_by"), 2);
+  OK("task", "status", num(dig), "done");
+  yyjson_val *r = OK("task", "list");
+  CHECK_INT(jlen(r, "tasks[0].blocked_by"), 1);
+  CHECK_INT(jint(r, "tasks[0].blocked_by[0]"), buy);
+  OK("task", "status", num(buy), "done");
+  r = OK("task", "list");
+  CHECK_STR(jstr(r, "tasks[0].headline"), "Plant the tree");
+  CHECK(!jget(r, "tasks[0].blocked_by"));
+}
+
 TEST(a_stale_blocker_still_blocks_and_a_forgotten_one_does_not) {
   int64_t dig = ADD_TASK("Dig a hole"), plant = ADD_TASK("Plant the apple tree", "--blocked-by", num(dig));
   OK("task", "status", num(dig), "stale");

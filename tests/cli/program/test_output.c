@@ -125,8 +125,9 @@ TEST(tables_fit_every_width) {
   CHECK(!has(on_terminal(40, "config"), "…") && !has(on_terminal(80, "config"), "…"));
   CHECK(has(on_terminal(40, "metrics"), "errors 0"));
   cli_set("COLUMNS=200");
-  CHECK(has(on_terminal(40, "config"), "derives a missing headline and accepts long facts; strict refuses both\n"));
-  CHECK(has(CAIRN("config").out, "derives a missing headline and accepts long facts; strict refuses both\n"));
+  CHECK(
+      has(on_terminal(40, "config"), "accepts long facts and merged statements with a warning; strict refuses them\n"));
+  CHECK(has(CAIRN("config").out, "accepts long facts and merged statements with a warning; strict refuses them\n"));
 }
 
 /* ---- labels ---- */

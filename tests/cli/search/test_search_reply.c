@@ -244,3 +244,36 @@ TEST(skills_leave_room_for_faded_memories) {
   CHECK_STR(jstr(r, "results[0].via_skill_trigger"), "glove");
   CHECK_STR(jstr(r, "results[3].state"), "faded");
 }
+
+/* ---- skills ---- */
+
+static bool is_offered(const char *project) {
+  yyjson_val *r = OK("search", "--project", project, "how do we release");
+  return str_is(json_str(yyjson_arr_get(yyjson_obj_get(r, "results"), 0), "via_skill_trigger"), "release");
+}
+
+TEST(a_skill_is_offered_in_the_projects_that_it_names) {
+  int64_t id = STORE("--project", "harbor", "--skill-name", "release", "--skill-keyword", "release", "--skill-project",
+                     "lake", "To release: tag, build, sign, upload.");
+  STORE("--project", "harbor", "The harbor has two cranes.");
+  STORE("--project", "lake", "The lake has one pier.");
+  CHECK(is_offered("lake"));
+  CHECK(!is_offered("harbor"));
+  CHECK_STR(jstr(OK("skill", "load", "release", "--project", "lake"), "skill_name"), "release");
+  OK("supersede", num(id), "--reason", "for all", "--skill-name", "release", "--skill-keyword", "release",
+     "--skill-project", "*", "To release: tag, build, sign and upload.");
+  CHECK(is_offered("lake") && is_offered("harbor") && is_offered("site"));
+}
+
+TEST(an_agent_of_a_project_stores_skills_only_for_it) {
+  OK("agent", "add", "web", "--role", "project", "--project", "site");
+  static const char *const others[] = {"*", "harbor"};
+  for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    struct run r = CAIRN("remember", "--agent", "web", "--project", "site", "--skill-name", "release",
+                         "--skill-keyword", "release", "--skill-project", others[i], "Tag, build, sign and upload.");
+    CHECK(r.exit_code != 0);
+    CHECK_INT(yyjson_arr_size(yyjson_obj_get(OK("skill", "list", "--all-projects"), "skills")), 0);
+  }
+  OK("remember", "--agent", "web", "--project", "site", "--skill-name", "release", "--skill-keyword", "release",
+     "--skill-project", "site", "To release: tag, build, sign, upload.");
+}

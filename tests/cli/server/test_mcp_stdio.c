@@ -220,7 +220,7 @@ TEST(mcp_one_message_is_one_line) {
       get(p, 1, "tools/call", CALL("memory_remember", "\"text\":\"One line\\nand another\\r\\n\\tand \\u2028 more\""));
   CHECK(!jbool(v, "result.isError"));
   v = get(p, 2, "tools/call", CALL("memory_get", "\"id\":\"1\""));
-  CHECK(has(jstr(v, "result.structuredContent.body"), "One line\nand another"));
+  CHECK(has(answer_text(v), "One line\nand another"));
   end(p);
 }
 
@@ -245,7 +245,7 @@ TEST(mcp_modern_without_handshake) {
   yyjson_val *v =
       get(p, 1, "tools/call", META "," CALL("memory_remember", "\"text\":\"Staging listens on port 5433\""));
   CHECK_STR(jstr(v, "result.resultType"), "complete");
-  CHECK_STR(jstr(v, "result.structuredContent.project"), "web");
+  CHECK_STR(answer_line(v, "project"), "web");
   v = get(p, 2, "tools/call", META "," CALL("memory_search", "\"query\":\"staging port\""));
   CHECK(has(jstr(v, "result.content[0].text"), "5433"));
   v = get(p, 3, "tools/call", META "," CALL("memory_search", "\"limit\":\"many\""));
@@ -285,12 +285,44 @@ TEST(mcp_servers_of_one_client_have_separate_sessions) {
   end(b);
 }
 
+/* Each is in the table of calls once, with its reason. */
+TEST(mcp_counts_every_refused_call) {
+  static const struct {
+    const char *call, *name, *error, *message;
+  } refused[] = {
+      {CALL("memory_fly", ""), "tools/call", "usage", "Unknown tool: memory_fly"},
+      {"\"name\":\"memory_get\",\"arguments\":[]", "tools/call", "usage", "Invalid params: arguments%"},
+      {"\"arguments\":{}", "tools/call", "usage", "Invalid params: name is missing"},
+      {CALL("memory_get", ""), "memory_get", "usage", "memory_get: _id_ is missing"},
+      {CALL("memory_search", "\"query\":\"x\",\"colour\":1"), "memory_search", "usage", "%no argument _colour_"},
+      {CALL("memory_get", "\"id\":77"), "memory_get", "not_found", "no memory _77_"},
+      {CALL("memory_correct", "\"action\":\"purge\",\"id\":1"), "memory_correct", "confirm", "%"},
+      {CALL("memory_store", "\"text\":\"Tea comes from the hills\""), "memory_store", "refused", "%Renew the licence%"},
+  };
+  STORE("Mint grows in pots");
+  OK("action", "add", "Renew the licence");
+  struct proc *p = START(NULL);
+  shake_hands(p, "2025-11-25", "{}");
+  CHECK(!jbool(get(p, 1, "tools/call", CALL("memory_boot", "")), "result.isError"));
+  for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+    get(p, 2 + (int)i, "tools/call", refused[i].call);
+  end(p);
+  for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+    test_note("%s", refused[i].call);
+    CHECK_INT(
+        sql_number(textf("SELECT count(*) FROM tool_call WHERE tool = '%s' AND error = '%s' AND message LIKE '%s'",
+                         refused[i].name, refused[i].error, refused[i].message)),
+        1);
+  }
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE error IS NOT NULL"), ARRAY_LEN(refused));
+}
+
 /* The client is the source, and its boot starts a session that ends with the connection. */
 TEST(mcp_session_of_the_connection) {
   struct proc *p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
   yyjson_val *v = get(p, 1, "tools/call", CALL("memory_boot", "\"task\":\"tests\""));
-  CHECK(jstr(v, "result.structuredContent.session").n > 0);
+  CHECK(answer_session(v).n > 2);
   CHECK(!jbool(get(p, 2, "tools/call", CALL("memory_remember", "\"text\":\"Deploys are on Tuesdays\"")),
                "result.isError"));
   v = OK("session", "list");
@@ -469,7 +501,7 @@ TEST(mcp_does_background_work_when_idle) {
   shake_hands(p, "2025-11-25", "{}");
   yyjson_val *v =
       get(p, 1, "tools/call", CALL("memory_remember", "\"text\":\"Our office is in Bern\",\"defer_embedding\":true"));
-  CHECK(!jbool(v, "result.structuredContent.embedded"));
+  CHECK_STR(answer_line(v, "embedded"), "false");
   cli_set("CAIRN_NO_MAINTAIN=1");
   yyjson_val *stats;
   do { /* bounded only by the test's time limit */

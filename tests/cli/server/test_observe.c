@@ -5,6 +5,7 @@
 
 #include "op/op.h"
 #include "support/cli.h"
+#include "support/serve.h"
 
 static yyjson_val *tool_in(yyjson_val *list, const char *name) {
   size_t i, n;
@@ -205,6 +206,81 @@ TEST(calls_of_an_agent_are_recorded_with_the_session_of_its_boot) {
 TEST(calls_of_an_agent_that_never_boots_are_recorded_too) {
   CAIRN_FED(STR(HELLO CALL("2", "memory_search", "{\"query\":\"x\"}")), "mcp");
   CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE tool = 'memory_search' AND session IS NULL"), 1);
+}
+
+/* ---- one call, one count ---- */
+
+#define CALLS "SELECT count(*) FROM tool_call"
+
+/* Tools of other systems run many operations for one call. */
+TEST(a_call_of_many_operations_is_one_call) {
+  CAIRN_FED(STR(HELLO CALL("2", "boot_session_v2", "{\"source\":\"a\",\"task\":\"t\"}") CALL("3", "stats_v2", "{}")
+                    CALL("4", "list_recent_v2", "{}")),
+            "mcp", "--profile", "openbrain2");
+  CHECK_INT(sql_number(CALLS " WHERE tool LIKE '%\\_v2' ESCAPE '\\'"), 3);
+  CHECK_INT(sql_number(CALLS " WHERE tool NOT LIKE '%\\_v2' ESCAPE '\\' AND tool <> 'session end'"), 0);
+  CHECK_INT(sql_number(CALLS " WHERE tool = 'stats_v2' AND error IS NULL"), 1);
+  CHECK_INT(sql_number("SELECT count(DISTINCT session) FROM tool_call"), 1);
+}
+
+TEST(a_resource_that_is_read_is_one_call) {
+  CAIRN_FED(STR(HELLO "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/list\"}\n"
+                      "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"resources/read\",\"params\":{\"uri\":"
+                      "\"cairn://boot/\"}}\n"),
+            "mcp");
+  CHECK_INT(sql_number(CALLS " WHERE tool = 'resources/list'"), 1);
+  CHECK_INT(sql_number(CALLS " WHERE tool = 'resources/read' AND error IS NULL"), 1);
+  CHECK_INT(sql_number(CALLS " WHERE source = 'tester'"), 2);
+}
+
+TEST(a_refused_write_of_a_read_only_profile_is_counted) {
+  CAIRN_FED(STR(HELLO CALL("2", "memory_boot", "{}") CALL("3", "memory_task", "{\"action\":\"add\",\"text\":\"x\"}")
+                    CALL("4", "memory_store", "{\"text\":\"x\"}")),
+            "mcp", "--profile", "readonly");
+  CHECK_INT(sql_number(CALLS " WHERE error IS NOT NULL AND source = 'tester'"), 2);
+  /* The end of the connection ends the session. */
+  CHECK_INT(sql_number(CALLS " WHERE source = 'tester' AND tool <> 'session end'"), 3);
+}
+
+/* Value of a counter of /metrics; 0 if it is missing. */
+static int64_t counter(struct serve *s, const char *name) {
+  struct str page = serve_get(s, "/metrics").body, line;
+  while (str_line(&page, &line))
+    if (str_starts(line, str_from(name)))
+      return strtoll(cstr(str_slice(line, strlen(name), line.n)), NULL, 10);
+  return 0;
+}
+
+TEST(every_refused_request_is_counted) {
+  struct serve *s = serve_start(NULL);
+#define ERRORS(tool) counter(s, "cairn_call_errors_total{tool=\"" tool "\"} ")
+#define JSON "Content-Type: application/json\r\n"
+  /* Refused before an operation is known. */
+  CHECK_INT(serve_get(s, "/nowhere").status, 404);
+  CHECK_INT(serve_get(s, "/api/v1/nowhere").status, 404);
+  CHECK_INT(serve_do(s, "DELETE", "/api/v1/search", "", STR("")).status, 405);
+  CHECK_INT(serve_do(s, "POST", "/api/v1/memories", "Content-Type: text/plain\r\n", STR("x")).status, 415);
+  CHECK_INT(serve_do(s, "GET", "/api/v1/stats", "Origin: http://evil.example\r\n", STR("")).status, 403);
+  CHECK_INT(serve_do(s, "GET", "/api/v1/stats", "Authorization: Bearer wrong\r\n", STR("")).status, 401);
+  CHECK_INT(ERRORS("http"), 6);
+  /* Refused by the route or the operation, each once. */
+  CHECK_INT(serve_get(s, "/api/v1/search?q=x&colour=red").status, 400);
+  CHECK_INT(serve_do(s, "POST", "/api/v1/search", JSON, STR("{\"query\":7}")).status, 400);
+  CHECK_INT(ERRORS("search"), 2);
+  CHECK_INT(serve_get(s, "/api/v1/memories/77").status, 404);
+  CHECK_INT(ERRORS("get"), 1);
+  CHECK_INT(serve_do(s, "POST", "/api/v1/memories", JSON, STR("{\"text\":\"\"}")).status, 422);
+  CHECK_INT(ERRORS("remember"), 1);
+  /* One request of several operations. */
+  CHECK_INT(serve_get(s, "/api/v1/memory/search?q=x&scope=memory&scope=items").status, 200);
+  CHECK_INT(counter(s, "cairn_calls_total{tool=\"/memory/search\"} "), 1);
+  CHECK_INT(counter(s, "cairn_calls_total{tool=\"search\"} "), 2);
+  CHECK_INT(counter(s, "cairn_calls_total{tool=\"stats\"} "), 0);
+  CHECK_INT(ERRORS("http"), 6);
+  /* MCP: a message that is no request. */
+  CHECK_INT(serve_do(s, "POST", "/mcp", JSON, STR("{\"jsonrpc\":")).status, 400);
+  CHECK_INT(ERRORS("unknown method"), 1);
+  serve_stop(s);
 }
 
 /* ---- the live view ---- */

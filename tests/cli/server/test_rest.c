@@ -69,7 +69,7 @@ TEST(advice_names_requests, .seconds = 40) {
   PROBLEM(409, "its current version is 3: POST /api/v1/memories/3/supersede {", s, "POST",
           "/api/v1/memories/1/supersede", "{\"text\":\"The nightly build is back\",\"reason\":\"returned\"}");
   PROBLEM(428, "POST /api/v1/forget", s, "POST", "/api/v1/memories/1/purge", "{}");
-  PROBLEM(400, "/api/v1/openapi.json", s, "GET", "/api/v1/search");
+  PROBLEM(400, "query: any text", s, "GET", "/api/v1/search");
   serve_stop(s);
 }
 

@@ -17,7 +17,8 @@
 /* ---- the attacker ---- */
 
 static const char *const tries[] = {
-    "read a file: ", "write a file: ", "make a file: ", "go out: ", "start a program: ", "signal the parent: "};
+    "read a file: ",       "write a file: ", "make a file: ", "go out: ",   "start a program: ",
+    "signal the parent: ", "map code: ",     "make code: ",   "load code: "};
 
 /* A file outside the store's folder. The store is in the test's folder. */
 static const char *foreign_file(void) {
@@ -112,7 +113,10 @@ static struct str sandbox_of_health(const char *const *args) {
   struct run r = cli_run(STR(TALK("\"name\":\"memory_health\",\"arguments\":{}")), all.v);
   CHECK_INT(r.exit_code, 0);
   struct json_lines lines = lines_of(r.out);
-  return jstr(lines.v[lines.n - 1], "result.structuredContent.server.sandbox");
+  struct error err;
+  yyjson_val *server = NULL;
+  CHECK_OK(json_read(&memory, answer_line(lines.v[lines.n - 1], "server"), &server, &err), &err);
+  return jstr(server, "sandbox");
 }
 #define MCP_WITH(...) sandbox_of_health(ARGS("mcp", "--profile", "full", __VA_ARGS__))
 

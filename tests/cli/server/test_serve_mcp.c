@@ -262,7 +262,7 @@ TEST(a_modern_session_ends_with_its_stream) {
                              STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
                                  "\"memory_boot\",\"arguments\":{\"task\":\"look around\"}," META "}}"));
   CHECK_INT(a.status, 200);
-  const char *handle = cstr(jstr(parsed(a.body), "result.structuredContent.session"));
+  const char *handle = cstr(answer_session(parsed(a.body)));
   struct wire *w = wire_open(s);
   wire_send(
       w, request_text("POST", "/mcp", modern("subscriptions/listen"),

@@ -101,6 +101,62 @@ TEST(a_read_only_token) {
   CHECK_INT(sql_number("SELECT count(*) FROM session"), 0);
 }
 
+TEST(the_profile_readonly_is_read_only_on_every_interface) {
+  STORE("The build runs on nine machines", "--project", "");
+  const char *t = token("viewer", ARGS("--profile", "readonly"));
+  CHECK_STR(jstr(OK("token", "list"), "tokens[0].access"), "read");
+  sql_do("UPDATE token SET access = 'write'"); /* as 0.1.0 stored it */
+  struct serve *s = serve_start(NULL);
+  CHECK_INT(status(s, t, "GET", "/api/v1/search?query=machines", NULL), 200);
+  CHECK_INT(status(s, t, "POST", "/api/v1/memories", "{\"text\":\"The gate is painted green\"}"), 403);
+  CHECK_INT(status(s, t, "POST", "/api/v1/memories/1/pin", "{}"), 403);
+  CHECK_INT(status(s, t, "DELETE", "/api/v1/memories/1?reason=old", NULL), 403);
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM memory"), 1);
+}
+
+/* A token, created over HTTP with another one. */
+static const char *child(const struct serve *s, const char *parent, const char *name) {
+  struct answer a = rest(s, parent, "POST", "/api/v1/tokens", textf("{\"name\":\"%s\"}", name));
+  if (a.status >= 300)
+    FAIL("%d %.*s", a.status, STR_ARG(a.body));
+  static struct arena memory;
+  struct error err;
+  yyjson_val *made;
+  CHECK_OK(json_read(&memory, a.body, &made, &err), &err);
+  return cstr(jstr(made, "token"));
+}
+
+TEST(revoking_a_token_revokes_those_it_created, .seconds = 60) {
+  const char *stolen = token("stolen", NULL), *other = token("other", NULL);
+  struct serve *s = serve_start(NULL);
+  const char *first = child(s, stolen, "first"), *second = child(s, first, "second"), *kept = child(s, other, "kept");
+  CHECK_INT(status(s, second, "GET", "/api/v1/memories", NULL), 200);
+  yyjson_val *r = OK("token", "revoke", "stolen");
+  CHECK_INT((int64_t)jlen(r, "also_revoked"), 2);
+  CHECK(jhas_str(r, "also_revoked", "first") && jhas_str(r, "also_revoked", "second"));
+  CHECK_INT(status(s, stolen, "GET", "/api/v1/memories", NULL), 401);
+  CHECK_INT(status(s, first, "GET", "/api/v1/memories", NULL), 401);
+  CHECK_INT(status(s, second, "GET", "/api/v1/memories", NULL), 401);
+  CHECK_INT(status(s, kept, "GET", "/api/v1/memories", NULL), 200);
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'token:revoke'"), 3);
+}
+
+TEST(a_new_token_with_an_old_name_is_no_parent, .seconds = 60) {
+  const char *old = token("bot", ARGS("--ttl", "never"));
+  struct serve *s = serve_start(NULL);
+  const char *made = child(s, old, "made");
+  serve_stop(s);
+  sql_do("UPDATE token SET created_at = created_at - 1000"); /* time passes */
+  sql_do("DELETE FROM token WHERE name = 'bot'");
+  token("bot", NULL);
+  CHECK(!jget(OK("token", "revoke", "bot"), "also_revoked"));
+  s = serve_start(NULL);
+  CHECK_INT(status(s, made, "GET", "/api/v1/memories", NULL), 200);
+  serve_stop(s);
+}
+
 TEST(the_profile_of_a_token_applies_to_every_route) {
   const char *t = token("graph", ARGS("--profile", "graph")), *any = token("any", NULL);
   struct serve *s = serve_start(NULL);

@@ -277,6 +277,19 @@ TEST(a_checkpoint_shows_pinned_guardrails_and_relevant_memories) {
   CHECK(!jget(r, "degraded"));
 }
 
+TEST(a_checkpoint_shows_guardrails_about_the_action) {
+  int64_t push = STORE("--type", "guardrail", "--headline", "Never force-push to main", "It destroyed a day of work.");
+  int64_t swim = STORE("--type", "guardrail", "Nobody swims behind the pier");
+  yyjson_val *r = OK("checkpoint", "force-push to main");
+  CHECK_INT(jlen(r, "guardrails"), 1);
+  CHECK_INT(jint(r, "guardrails[0].id"), push);
+  OK("pin", num(swim));
+  r = OK("checkpoint", "git push --force origin main");
+  CHECK_INT(jlen(r, "guardrails"), 2);
+  CHECK_INT(jint(r, "guardrails[0].id"), swim);
+  CHECK_INT(jint(r, "guardrails[1].id"), push);
+}
+
 TEST(a_checkpoint_is_not_repeated_for_five_minutes) {
   OK("checkpoint", "deploy to production");
   yyjson_val *r = OK("checkpoint", "Deploy to  production");

@@ -171,6 +171,23 @@ TEST(an_answer_may_use_fenced_blocks) {
   REFUSED("usage", "transcript", "flush", "talk", "--memories", "[7]");
 }
 
+TEST(one_bad_memory_of_an_answer_does_not_refuse_the_others) {
+  fill();
+  yyjson_val *r = OK("transcript", "flush", "talk", "--memories",
+                     "[{\"text\":\"The shop keeps its sessions in Redis\",\"type\":\"decision\"},"
+                     "{\"text\":\"Carts expire after a week\",\"type\":\"riddle\"},7,{\"txt\":\"x\"},"
+                     "{\"text\":\"Paint it\",\"project\":\"other\"},\"Bob looks after the cron jobs\"]");
+  CHECK_INT(jint(r, "stored"), 2);
+  CHECK_INT(jint(r, "refused"), 4);
+  CHECK(jbool(r, "answered"));
+  CHECK_STR(jstr(r, "memories[1].headline"), "Carts expire after a week");
+  CHECK(has(jstr(r, "memories[1].error.message"), "riddle"));
+  CHECK(has(jstr(r, "memories[2].error.message"), "element 3"));
+  CHECK(has(jstr(r, "memories[3].error.message"), "txt"));
+  CHECK(has(jstr(r, "memories[4].error.message"), "element 5") && has(jstr(r, "memories[4].error.message"), "project"));
+  CHECK_STR(jstr(OK("get", num(jint(r, "memories[5].id"))), "body"), "Bob looks after the cron jobs");
+}
+
 TEST(without_an_answer_labelled_sentences_are_stored_with_low_trust) {
   fill();
   CHECK(!jbool(OK("transcript", "compact", "talk"), "compacted"));

@@ -323,6 +323,31 @@ TEST(archives_are_deleted_with_their_backups, .seconds = 60) {
   CHECK_INT(messages_of("talk"), 1);
 }
 
+/* The store file was lost, and the next command has made a new one in its place. */
+TEST(backups_of_another_store_at_the_same_place_are_kept, .seconds = 60, .only = TEST_ON_SQLITE) {
+  STORE("Only the backups have this one");
+  const char *ours[3];
+  for (int i = 0; i < 3; i++) {
+    cli_day(i + 1);
+    ours[i] = cstr(jstr(OK("backup"), "file"));
+  }
+  cli_day(10);
+  CHECK_INT(unlink(cli_db()), 0);
+  unlink(textf("%s-wal", cli_db()));
+  unlink(textf("%s-shm", cli_db()));
+  STORE("A new store");
+  const char *first = NULL;
+  for (int i = 0; i < 9; i++) {
+    cli_day(11 + i);
+    const char *file = cstr(jstr(OK("backup"), "file"));
+    first = first ? first : file;
+  }
+  CHECK(there(ours[0]) && there(ours[1]) && there(ours[2]));
+  CHECK(!there(first));
+  OK("restore", ours[2], "--confirm");
+  CHECK_INT(jlen(OK("search", "Only the backups have this one"), "results"), 1);
+}
+
 /* A backup that is being restored is not pruned until the restore is complete. */
 TEST(the_oldest_automatic_backup_can_be_restored, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
@@ -350,8 +375,10 @@ TEST(the_oldest_automatic_backup_can_be_restored, .seconds = 60) {
   yyjson_val *r = OK("restore", oldest, "--confirm");
   CHECK_INT(jint(r, "transcripts.restored"), 1);
   CHECK_INT(messages_of("talk"), 1);
-  CHECK(!there(oldest) && !there(archive)); /* there are more than seven newer ones now */
+  CHECK(there(oldest) && there(archive)); /* backups made by a restore do not push out those of a person */
   CHECK_INT(stat(cstr(jstr(r, "safety_backup")), &sb), 0);
+  OK("backup");
+  CHECK(!there(oldest) && !there(archive));
 }
 
 /* As if killed after naming the archive and before naming the backup. Nothing else refers to the archive. */

@@ -31,9 +31,9 @@ static const char *put_file(const char *name, const char *text) {
 static struct str exported(const char *db, bool events) {
   const char *path = path_join(NULL, "exported.jsonl");
   if (events)
-    OK("--db", db, "export", path, "--events");
+    OK("--db", db, "export", path, "--force", "--events");
   else
-    OK("--db", db, "export", path);
+    OK("--db", db, "export", path, "--force");
   return file_read(path);
 }
 
@@ -311,7 +311,10 @@ TEST(an_export_file_is_private_and_replaced_atomically) {
   const char *path = put_file("out.jsonl", "something else\n"), *link = path_join(NULL, "link.jsonl");
   CHECK_INT(chmod(path, 0644), 0);
   CHECK_INT(symlink("out.jsonl", link), 0);
-  yyjson_val *r = OK("export", link);
+  REFUSED("conflict", "export", path);
+  REFUSED("conflict", "export", link);
+  CHECK_STR(file_read(path), "something else\n");
+  yyjson_val *r = OK("export", link, "--force");
   CHECK_INT(jint(r, "memories"), 1);
   CHECK_STR(jstr(r, "file"), link);
   struct stat st;

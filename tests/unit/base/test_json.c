@@ -186,3 +186,14 @@ TEST(out_of_memory_in_the_parser_jumps_to_the_boundary) {
   }
   CHECK(nth > 2); /* at least one failure occurred */
 }
+
+TEST(the_size_of_a_result_is_that_of_its_texts) {
+  yyjson_mut_doc *doc = json_new(&a);
+  yyjson_mut_val *v = yyjson_mut_obj(doc), *list = json_put_arr(doc, v, "list");
+  CHECK_INT(json_text_size(v), 0);
+  json_put(doc, v, "text", STR("four"));
+  json_put_int(doc, v, "number", 12345);
+  json_add_str(doc, list, STR("ab"));
+  json_put(doc, yyjson_mut_arr_add_obj(doc, list), "inner", STR("\"quoted\""));
+  CHECK_INT(json_text_size(v), 4 + 2 + 8);
+}

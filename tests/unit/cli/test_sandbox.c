@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -98,7 +99,25 @@ TEST(permitted_paths_work) {
   CHECK(rename(file, path_join(below, "moved")) == 0);
   CHECK(link(path_join(below, "moved"), file) == 0);
   CHECK(unlink(file) == 0 && unlink(path_join(below, "moved")) == 0 && rmdir(below) == 0);
+}
+
+/* Only a server that connects loads libraries later. Memory that was written is never executable. */
+TEST(new_code_is_refused) {
+  enter(false);
+  CHECK(dlopen("libcurl.so.4", RTLD_NOW) == NULL);
+  CHECK(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM);
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(page != MAP_FAILED);
+  CHECK_FAILS(mprotect(page, 4096, PROT_READ | PROT_EXEC), EPERM);
+}
+
+TEST(a_server_that_connects_loads_libraries_and_runs_no_written_memory) {
+  enter(true);
   CHECK(dlopen("libcurl.so.4", RTLD_NOW) != NULL);
+  CHECK(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM);
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(page != MAP_FAILED);
+  CHECK_FAILS(mprotect(page, 4096, PROT_READ | PROT_EXEC), EPERM);
 }
 
 TEST(a_single_file_can_be_permitted) {

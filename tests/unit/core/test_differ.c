@@ -1,6 +1,7 @@
 /* test_differ.c: difference check: contradictions are found, restatements are not. */
 #include "base/buf.h"
 #include "core/gate/differ.h"
+#include "core/gate/differ_value.h"
 #include "support/harness.h"
 
 struct sample {
@@ -230,4 +231,32 @@ TEST(names_of_kinds) {
   CHECK_STR(str_from(differ_name(DIFFER_NONE)), "none");
   CHECK_STR(str_from(differ_name(DIFFER_NUMBER)), "number");
   CHECK_STR(str_from(differ_name(DIFFER_ANTONYM)), "antonym");
+}
+
+static enum differ replacement(const char *x, const char *y) {
+  struct arena arena;
+  arena_init(&arena);
+  struct difference d = differ_replacement(&arena, str_from(x), str_from(y));
+  struct difference back = differ_replacement(&arena, str_from(y), str_from(x));
+  test_note("%s | %s: %s '%.*s', '%.*s'", x, y, differ_name(d.what), STR_ARG(d.a), STR_ARG(d.b));
+  CHECK_INT(d.what, back.what);
+  CHECK_STR(d.a, arena_cstr(&arena, back.b));
+  arena_release(&arena);
+  return d.what;
+}
+
+TEST(a_replaced_value_in_an_equal_sentence) {
+  CHECK_INT(replacement("We use yarn", "We use pnpm"), DIFFER_NAME);
+  CHECK_INT(replacement("CI runs on GitHub Actions", "CI runs on Jenkins."), DIFFER_NAME);
+  CHECK_INT(replacement("The review is on Tuesday", "The review is on Thursday"), DIFFER_DATE);
+  CHECK_INT(replacement("The user prefers the dark theme", "The user prefers the light theme"), DIFFER_NAME);
+  CHECK_INT(replacement("The limit is 5", "The limit is 50"), DIFFER_NUMBER);
+  CHECK_INT(replacement("The limit is 5", "The limit is 5"), DIFFER_NONE);
+  CHECK_INT(replacement("The exporter supports CSV", "The exporter supports Parquet"), DIFFER_NONE);
+  CHECK_INT(replacement("Port 80 is open", "Port 443 is open"), DIFFER_NONE);
+  CHECK_INT(replacement("Ana prefers Vim", "Ben prefers Vim"), DIFFER_NONE);
+  CHECK_INT(replacement("The NAS is nearly full", "The NAS is online"), DIFFER_NONE);
+  CHECK_INT(replacement("The vase is worth 400 euros", "The vase is insured for 600 euros"), DIFFER_NONE);
+  CHECK_INT(replacement("", ""), DIFFER_NONE);
+  CHECK_INT(replacement("use", "use x"), DIFFER_NONE);
 }

@@ -38,3 +38,39 @@ TEST(a_text_without_near_ones_is_stored) {
   size_t at;
   CHECK_INT(duplicate_judge(&m, &none, &at), VERDICT_STORE);
 }
+
+static struct arena arena;
+
+static bool recurs(const char *kind, const char *body, int64_t valid_from, const char *old, int64_t old_at) {
+  struct memory draft = {.kind = str_from(kind), .body = str_from(body), .valid_from = valid_from};
+  struct memory other = {.kind = str_from(kind), .body = str_from(old), .valid_from = old_at};
+  draft.headline = draft.body;
+  other.headline = other.body;
+  return duplicate_recurs(&arena, &draft, 1000000000, &other);
+}
+
+TEST(incidents_at_another_time_recur) {
+  enum { DAY = 86400000, NOW = 1000000000 };
+  CHECK(!recurs("incident", "Disk full on db1", 0, "Disk full on db1", NOW - 1000));
+  CHECK(recurs("incident", "Disk full on db1", 0, "Disk full on db1", NOW - DAY));
+  CHECK(recurs("incident", "Disk full on db1", NOW - 9 * DAY, "Disk full on db1", NOW - 1000));
+  CHECK(recurs("incident", "Disk full on db1 again", 0, "Disk full on db1", NOW - 1000));
+  CHECK(!recurs("incident", "Disk full on db1 again", 0, "Disk full on db1 again", NOW - 1000));
+  CHECK(!recurs("fact", "Disk full on db1", 0, "Disk full on db1", NOW - DAY));
+  arena_release(&arena);
+}
+
+static bool adds(const char *headline, const char *body, const char *old_headline, const char *old_body) {
+  struct memory draft = {.headline = str_from(headline), .body = str_from(body)};
+  struct memory other = {.headline = str_from(old_headline), .body = str_from(old_body)};
+  return duplicate_headline_adds(&arena, &draft, &other);
+}
+
+TEST(a_headline_adds_the_words_that_are_not_in_the_other_text) {
+  CHECK(adds("Vendor invoices", "Ask first.", "Deploys", "Ask first."));
+  CHECK(adds("Deploys to staging", "Ask first.", "Deploys", "Ask first."));
+  CHECK(!adds("Deploys", "Ask first.", "Deploys to staging", "Ask first."));
+  CHECK(!adds("Deploy", "Ask first.", "Deploys", "Ask first."));
+  CHECK(!adds("Ask first", "Ask first.", "Deploys", "Ask first."));
+  arena_release(&arena);
+}

@@ -128,6 +128,11 @@ TEST(sentences_state_definitions) {
   check("a.md", "While JavaScript is a language for browsers, others exist.\n", "");
 }
 
+TEST(a_name_does_not_continue_on_the_next_line) {
+  check("a.md", "We write to Kafka\nGrafana shows the lag.\n", "");
+  check("a.md", "The queue is Kafka\nD\xc3\xa9\x63ision: we keep it.\n", "");
+}
+
 TEST(names_of_several_words_are_entities) {
   check("a.md", "Invoices go to Acme Holding every month.\n", "1 entity Acme Holding");
   check("a.md", "[Acme Holding]: https://acme.example\n", "");

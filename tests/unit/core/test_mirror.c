@@ -18,7 +18,7 @@ struct mem {
 
 static LIST(struct mem) store; /* the id is the index + 1 */
 static const struct mirror_options options = {
-    .team = STR_INIT("default"), .project = STR_INIT("web"), .max_chars = 50000};
+    .owner = STR_INIT("default/web"), .project = STR_INIT("web"), .max_chars = 50000};
 
 static int64_t keep(int section, struct str text) {
   struct mem m = {.uid = arena_printf(&a, "0199f0aa-0000-7000-8000-%012zx", store.n + 1),
@@ -63,7 +63,7 @@ static void learn(struct mirror_knowns *known, int64_t id) {
 static void learn_all(const struct mirror_page *page, struct mirror_knowns *known) {
   for (size_t i = 0; i < page->blocks.n; i++)
     for (size_t k = 0; k < store.n; k++)
-      if (str_eq(page->blocks.v[i].uid, store.v[k].uid))
+      if (page->blocks.v[i].anchor_id == (int64_t)k + 1 || str_eq(page->blocks.v[i].uid, store.v[k].uid))
         learn(known, (int64_t)k + 1);
   for (size_t i = 0; i < page->listed.n; i++)
     learn(known, page->listed.v[i].id);
@@ -185,8 +185,8 @@ TEST(a_new_page) {
   keep(section("Tasks"), STR("Write the guide."));
   struct str page = sync(STR(""));
   CHECK(str_starts(page, STR("# Memory of web\n\n<!-- ")));
-  CHECK(has(page, "\n## Key Decisions\n\n- Sessions live in Redis. <!-- cairn:0199f0aa-0000-7000-8000-000000000002:"));
-  CHECK(has(page, "\n## Tasks\n\n- [ ] Write the guide. <!-- cairn:"));
+  CHECK(has(page, "\n## Key Decisions\n\n- Sessions live in Redis. <!--#2."));
+  CHECK(has(page, "\n## Tasks\n\n- [ ] Write the guide. <!--#"));
   CHECK(str_find(page, STR("## Key Decisions"), 0) < str_find(page, STR("## Facts"), 0));
   CHECK(str_eq(sync(page), page));
 }
@@ -211,6 +211,7 @@ TEST(long_and_odd_texts_survive_a_round_trip) {
                                       "```c\nint x;\n```",
                                       "<!-- cairn:0199f0aa-0000-7000-8000-000000000001:abcdefabcdef -->",
                                       "a <!-- cairn:left -->",
+                                      "<!--#1.abcdef01--> and &lt;!--#2.abcdef01--> <!--#",
                                       "&lt;!-- cairn:x &amp;lt;!-- cairn: <!-- cairn:page 1",
                                       "[ ] a box of its own",
                                       "1. first\n2. second",
@@ -274,7 +275,7 @@ TEST(added_changed_removed_moved) {
   CHECK_STR(mem_of(head_of(port))->text, "The port is 5434.");
   CHECK(!mem_of(gone)->active && !mem_of(gone)->next);
   CHECK_INT(mem_of(head_of(redis))->section, section("Key Decisions"));
-  CHECK(has(now, "# Mine\n\nMy own words.\n\n## Key Decisions\n\n* We use C. <!-- cairn:"));
+  CHECK(has(now, "# Mine\n\nMy own words.\n\n## Key Decisions\n\n* We use C. <!--#"));
   CHECK(!has(now, "Old news"));
   CHECK(str_eq(sync(now), now));
 }
@@ -336,7 +337,7 @@ TEST(a_refused_edit_stays_and_is_tried_when_it_changes) {
   page = swap(page, "- The", "- a secret, too\n- The");
   page = sync_with(page, "secret", &options, &o);
   CHECK_INT(o.refused, 2);
-  CHECK(has(page, "- The port is secret. <!-- cairn:0199f0aa-0000-7000-8000-000000000001:"));
+  CHECK(has(page, "- The port is secret. <!--#1."));
   CHECK(has(page, "- a secret, too\n  <!-- cairn:refused "));
   CHECK(has(page, " not - - this - -> one -->\n"));
   CHECK(!has(page, "5433"));
@@ -370,6 +371,96 @@ TEST(a_page_that_was_cut_off_removes_nothing) {
   /* An unclosed fence above everything does not remove anything either. */
   sync_with(swap(page, "## Facts\n", "```\n## Facts\n"), NULL, &options, &o);
   CHECK_INT(o.removed.n, 0);
+}
+
+/* The page with anchors as 0.1.0 wrote them. */
+static struct str in_old_form(struct str page) {
+  struct buf b = BUF(&a);
+  size_t pos = 0;
+  for (size_t at; (at = str_find(page, STR("<!--#"), pos)) != SIZE_MAX;) {
+    size_t end = str_find(page, STR("-->"), at);
+    int64_t id = 0;
+    CHECK(str_int64(str_slice(page, at + 5, str_find(page, STR("."), at)), &id));
+    struct str hash = mirror_hash(&a, mem_of(id)->text);
+    buf_addf(&b, "%.*s<!-- cairn:%.*s:%.*s -->", STR_ARG(str_slice(page, pos, at)), STR_ARG(mem_of(id)->uid),
+             STR_ARG(hash));
+    pos = end + 3;
+  }
+  buf_add(&b, str_slice(page, pos, page.n));
+  return buf_str(&b);
+}
+
+TEST(anchors_of_the_old_form_are_understood_and_shortened) {
+  keep(section("Facts"), STR("One."));
+  keep(section("Facts"), STR("Two.\nIn two lines."));
+  keep(section("Facts"), STR("Three."));
+  keep(section("Tasks"), STR("Four."));
+  struct str page = sync(STR("")), old = in_old_form(page);
+  CHECK(has(old, "<!-- cairn:0199f0aa-0000-7000-8000-000000000002:") && !has(old, "<!--#"));
+  struct outcome o;
+  CHECK(str_eq(sync_with(old, NULL, &options, &o), page));
+  CHECK_INT(o.actions, 0);
+  /* Edits, removals and refused lines in the old form count as before. */
+  struct str edited = swap(cut_line(swap(old, "- One.", "- Uno."), "- Three."), "- Two.", "- Two, a secret.");
+  struct str now = sync_with(edited, "secret", &options, &o);
+  CHECK_INT(o.removed.n, 1);
+  CHECK_INT(o.removed.v[0], 3);
+  CHECK_INT(o.refused, 1);
+  CHECK_INT(head_of(1), 5);
+  CHECK_STR(mem_of(5)->text, "Uno.");
+  CHECK(!has(now, "0199f0aa"));
+  CHECK(has(now, "- Two, a secret. <!--#2.") && has(now, "- Uno. <!--#5."));
+  CHECK(str_eq(sync_with(now, "secret", &options, &o), now));
+  CHECK_INT(o.actions, 0);
+}
+
+TEST(an_anchor_where_the_page_was_cut_off_never_becomes_text) {
+  keep(section("Facts"), STR("First things."));
+  keep(section("Facts"), STR("Second things."));
+  struct str page = sync(STR("")), forms[] = {page, in_old_form(page)};
+  for (size_t f = 0; f < ARRAY_LEN(forms); f++)
+    for (size_t n = 0; n < forms[f].n; n++) {
+      struct mirror_page read;
+      mirror_parse(&a, str_slice(forms[f], 0, n), &read);
+      for (size_t i = 0; i < read.blocks.n; i++) {
+        struct str text = read.blocks.v[i].text;
+        if (read.blocks.v[i].kind == MIRROR_BULLET && !str_starts(STR("First things."), text) &&
+            !str_starts(STR("Second things."), text))
+          FAIL("cut at %zu: '%.*s'", n, STR_ARG(text));
+      }
+    }
+}
+
+TEST(a_damaged_anchor_never_becomes_text) {
+  static const struct {
+    const char *bullet, *text;
+  } rows[] = {
+      {"- One. <!-- cairn:01a1e21c-b734-7307\n- Two.\n", "One."},
+      {"- One. <!-- cairn:01a1e21c-b734-7307 -->\n", "One."},
+      {"- One. <!--#12.20eb\n", "One."},
+      {"- One. <!--#12-->\n", "One."},
+      {"- One. <!--#\n", "One."},
+      {"- One. <!-- cairn:01a1e\n  <!-- cairn:refused 638fee445196 no -->\n", "One."},
+      {"- One.\n  <!-- cairn:refused 638fee and why\n", "One."},
+      {"- One. <!-- cairn:01a1e and two\n", "One. and two"},
+      {"- One. <!-- cairn:is a program -->\n", "One. <!-- cairn:is a program -->"},
+      {"- One. <!--#hash tag-->\n", "One. <!--#hash tag-->"},
+      {"- Is 1 <", "Is 1 <"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    struct mirror_page read;
+    mirror_parse(&a, str_from(rows[i].bullet), &read);
+    CHECK_STR(read.blocks.v[0].text, rows[i].text);
+  }
+}
+
+TEST(an_anchor_with_the_id_of_another_memory_is_ignored) {
+  keep(section("Facts"), STR("One."));
+  struct outcome o;
+  sync_with(STR("## Facts\n\n- A page of another store. <!--#1.00000000-->\n"), NULL, &options, &o);
+  CHECK_INT(o.actions, 1);
+  CHECK(mem_of(1)->active && store.n == 2);
+  CHECK_STR(mem_of(2)->text, "A page of another store.");
 }
 
 TEST(a_restored_line_is_stored_again) {
@@ -448,7 +539,7 @@ TEST(text_of_the_user_is_preserved) {
   CHECK_STR(mem_of(2)->text, "first");
   CHECK_STR(mem_of(3)->text, "second");
   CHECK(str_starts(page, STR("---\ntitle: x\n- no bullet\n---\n\nWords.\n\n```\n- code\n```\n<!--\n- hidden\n-->\n\n"
-                             "## Conventions\n- tabs <!-- cairn:")));
+                             "## Conventions\n- tabs <!--#")));
   CHECK(has(page, "\n\n* * *\n-\n\n| a | b |\n\n<!-- cairn:page default/web"));
   CHECK(str_eq(sync(page), page));
 }
@@ -516,11 +607,10 @@ static struct str person_moves(struct str page) {
       if (i == at && what == 6 && str_starts(line, STR("- ")))
         buf_addf(&b, "- %.*s%.*s\n", STR_ARG(fresh), STR_ARG(str_slice(line, 1, line.n)));
       else if (i == at && what == 7)
-        buf_addf(&b, "%.*s\n",
-                 STR_ARG(str_slice(line, 0,
-                                   str_find(line, STR(" <!-- cairn:"), 0) == SIZE_MAX
-                                       ? line.n
-                                       : str_find(line, STR(" <!-- cairn:"), 0))));
+        buf_addf(
+            &b, "%.*s\n",
+            STR_ARG(str_slice(
+                line, 0, str_find(line, STR(" <!--#"), 0) == SIZE_MAX ? line.n : str_find(line, STR(" <!--#"), 0))));
       else
         buf_addf(&b, "%.*s\n", STR_ARG(line));
     }

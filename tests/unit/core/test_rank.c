@@ -120,6 +120,18 @@ TEST(diversity_ranks_repetitions_lower) {
   arena_release(&a);
 }
 
+TEST(an_unrelated_text_does_not_replace_a_copy_of_a_good_one) {
+  struct arena a;
+  arena_init(&a);
+  struct word_set texts[] = {word_set(&a, STR("the cat sat on the mat")), word_set(&a, STR("The cat sat on the mat")),
+                             word_set(&a, STR("deploy needs two approvals")), word_set(&a, STR("bread needs salt"))};
+  double scores[] = {1.0, 0.4, 0.15, 0.11};
+  size_t order[4];
+  CHECK_INT(rank_pick_diverse(&a, texts, scores, 4, 2, order), 2);
+  CHECK_INT(order[1], 1);
+  arena_release(&a);
+}
+
 TEST(untrusted_memories_rank_lower) {
   struct rank_policy p = {.half_life_days = 90, .now = 1};
   struct memory user = {.weight = 1, .trust = STR("user"), .suspect = STR("override")},

@@ -123,7 +123,7 @@ TEST(builtin_same_bits_on_every_kernel, .seconds = 60) {
   for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
     for (size_t t = 0; t < lengths[i]; t++)
       ids[t] = (int32_t)((made_random(&seed) + 1) * 0.4999F * (float)m.shape.vocab);
-    struct encoder_text text = {ids, lengths[i]};
+    struct encoder_text text = {.ids = ids, .n = lengths[i]};
     float want[256], got[256];
     CHECK_OK(encoder_run(&m, &a,
                          &(struct encoder_input){.texts = &text, .n = 1, .kernel = &kernel_scalar, .threads = 1}, want,

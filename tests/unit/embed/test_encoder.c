@@ -24,7 +24,7 @@ static void check_shape(struct model_shape shape, uint32_t seed) {
   for (size_t n = 1; n <= 24; n += n < 4 ? 1 : 5) {
     int32_t ids[24];
     random_ids(ids, n, shape.vocab, seed + (uint32_t)n);
-    struct encoder_text text = {ids, n};
+    struct encoder_text text = {.ids = ids, .n = n};
     made_reference(&a, &source, ids, n, want);
     for (size_t i = 0; kernel_at(i); i++) {
       if (!kernel_at(i)->usable())
@@ -87,7 +87,7 @@ static void check_batches(enum model_pooling pooling) {
   static float alone[N][DIMS], together[N][DIMS];
   struct encoder_text texts[N];
   for (uint32_t i = 0; i < N; i++) {
-    texts[i] = (struct encoder_text){ids[i], 1 + i * 5 % 24};
+    texts[i] = (struct encoder_text){.ids = ids[i], .n = 1 + i * 5 % 24};
     random_ids(ids[i], 24, 20, i);
     CHECK_OK(encoder_run(&m, &a,
                          &(struct encoder_input){.texts = &texts[i], .n = 1, .kernel = &kernel_scalar, .threads = 1},
@@ -119,11 +119,11 @@ TEST(encoder_rejects_ids_out_of_range) {
   CHECK_OK(model_file_open(made_file(&a, &source), &m, &err), &err);
   float out[32];
   int32_t high[] = {1, 20}, low[] = {-1}, many[25] = {0};
-  struct encoder_text bad[] = {{high, 2}, {low, 1}, {many, 25}, {many, 0}};
+  struct encoder_text bad[] = {{high, 2, 0}, {low, 1, 0}, {many, 25, 0}, {many, 0, 0}, {many, 24, 13}, {many, 20, 20}};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++)
     CHECK_STATUS(encoder_run(&m, &a, &(struct encoder_input){.texts = &bad[i], .n = 1, .threads = 1}, out, &err),
                  STATUS_INTERNAL);
-  struct encoder_text good = {many, 24};
+  struct encoder_text good = {.ids = many, .n = 24};
   CHECK_OK(encoder_run(&m, &a, &(struct encoder_input){.texts = &good, .n = 1, .threads = 1}, out, &err), &err);
   arena_release(&a);
 }

@@ -22,7 +22,7 @@ static void load(void) {
 
 static yyjson_val *verified_at(int64_t seconds, const char *token) {
   struct jwt_rules rules = {.issuer = STR(ISS), .audience = STR(AUD), .now = seconds * 1000};
-  return jwt_read(&a, &keys, &rules, str_from(token));
+  return jwt_read(&a, &keys, &rules, str_from(token), NULL);
 }
 
 static yyjson_val *verified(const char *token) { return verified_at(NOW, token); }

@@ -89,10 +89,10 @@ TEST(every_operation_is_described) {
     }
   }
   size_t routes = 0;
-  for (const struct rest_route *r = rest_routes(); r->method; r++)
+  for (const struct op_route *r = rest_routes(); r->method; r++)
     routes++;
   EACH_OP(op) {
-    struct rest_route r;
+    struct op_route r;
     routes += rest_generic_route(&arena, op, &r);
   }
   CHECK_INT(ids.n, routes);

@@ -90,7 +90,7 @@ static const char *target(const char *fmt, int64_t id) {
 /* ---- the tables ---- */
 
 static bool has_route(const char *op) {
-  for (const struct rest_route *r = rest_routes(); r->method; r++)
+  for (const struct op_route *r = rest_routes(); r->method; r++)
     if (r->op && strcmp(r->op, op) == 0)
       return true;
   return false;
@@ -98,7 +98,7 @@ static bool has_route(const char *op) {
 
 TEST(every_operation_is_offered_or_refused_with_a_reason) {
   EACH_OP(op) {
-    struct rest_route other;
+    struct op_route other;
     test_note("%s", op->name);
     CHECK_INT(has_route(op->name) + rest_generic_route(&arena, op, &other) + (op->local != NULL), 1);
     CHECK(!op->local || op->local[0]);
@@ -107,14 +107,14 @@ TEST(every_operation_is_offered_or_refused_with_a_reason) {
 
 TEST(no_route_takes_a_path_of_the_server) {
   EACH_OP(op) {
-    struct rest_route other;
+    struct op_route other;
     if (!rest_generic_route(&arena, op, &other))
       continue;
     const struct param *p;
     for (size_t i = 0; (p = rest_param_at(&other, i)) != NULL; i++)
       CHECK(!(p->flags & PARAM_PATH));
   }
-  for (const struct rest_route *r = rest_routes(); r->method; r++) {
+  for (const struct op_route *r = rest_routes(); r->method; r++) {
     const struct param *p;
     for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++)
       CHECK(!(p->flags & PARAM_PATH));
@@ -122,7 +122,7 @@ TEST(no_route_takes_a_path_of_the_server) {
 }
 
 TEST(routes_name_existing_operations) {
-  for (const struct rest_route *r = rest_routes(); r->method; r++) {
+  for (const struct op_route *r = rest_routes(); r->method; r++) {
     test_note("%s %s", r->method, r->path);
     CHECK((r->op != NULL) != (r->run != NULL));
     const struct op *op = r->op ? op_find(str_from(r->op)) : NULL;
@@ -137,7 +137,7 @@ TEST(routes_name_existing_operations) {
     struct str rest = str_from(r->without), word;
     while (str_next(&rest, ' ', &word))
       CHECK(op_param(op, word));
-    for (const struct rest_route *o = rest_routes(); o < r; o++)
+    for (const struct op_route *o = rest_routes(); o < r; o++)
       CHECK(strcmp(o->path, r->path) != 0 || strcmp(o->method, r->method) != 0);
   }
 }
@@ -467,6 +467,12 @@ TEST(knowledge_of_a_project_is_typed_and_cited) {
   CHECK_INT(json_int(body_of(SEND("GET", "/api/v1/projects/none/knowledge")), "count", 9), 0);
   v = body_of(SEND("GET", "/api/v1/projects/web/knowledge?q=staging+port"));
   CHECK_STR(json_str(yyjson_arr_get_first(yyjson_obj_get(v, "items")), "content"), "The staging port is 5433");
+  yyjson_val *cited =
+      yyjson_arr_get_first(yyjson_obj_get(yyjson_arr_get_first(yyjson_obj_get(v, "items")), "citations"));
+  yyjson_val *listed = body_of(SEND("GET", "/api/v1/projects/web/knowledge"));
+  listed = yyjson_arr_get_first(yyjson_obj_get(yyjson_arr_get_first(yyjson_obj_get(listed, "items")), "citations"));
+  CHECK_STR(json_str(cited, "source"), "rest");
+  CHECK_STR(json_str(listed, "source"), "rest");
 }
 
 TEST(knowledge_pages_work_for_a_rare_type) {

@@ -32,7 +32,6 @@ TEST(no_request_that_deletes_is_suggested) {
 
 TEST(options_help_and_the_session) {
   CHECK_STR(words("repeat the call with --reason 'what changed'"), "repeat the call with reason 'what changed'");
-  CHECK_STR(words("'cairn help search' lists its arguments"), "/api/v1/openapi.json lists its arguments");
   CHECK_STR(words("boot first (cairn boot --register), and give the session that it returns with each call "
                   "(--session, or CAIRN_SESSION)"),
             "boot first (POST /api/v1/boot {\"register\":true}), and give the session that it returns with each call "

@@ -141,6 +141,23 @@ TEST(a_near_match_is_a_warning) {
   cairn_close(&db);
 }
 
+TEST(the_same_text_with_another_weight_is_updated) {
+  struct cairn *db = open_store();
+  struct cairn_draft d = {.text = "The harbour closes at ten in the evening"}, again = d;
+  must(db, cairn_remember(db, &d, NULL));
+  again.weight = 0.5;
+  struct cairn_written *w = NULL;
+  must(db, cairn_remember(db, &again, &w));
+  CHECK_INT(w->action, CAIRN_UPDATED);
+  CHECK_INT(w->id, 1);
+  cairn_written_free(w);
+  struct cairn_memory *m = NULL;
+  must(db, cairn_get(db, "1", &m));
+  CHECK_NEAR(m->weight, 0.5, 1e-9);
+  cairn_memory_free(m);
+  cairn_close(&db);
+}
+
 TEST(supersede_keeps_the_old_version) {
   struct cairn *db = open_store();
   struct cairn_draft d = {.text = "The harbour closes at ten in the evening", .key = "harbour"};

@@ -52,7 +52,7 @@ static enum status call(struct tool_run *run, const char *tool, const char *args
     yyjson_val *content = NULL;
     struct error unread;
     CHECK_OK(json_read(&arena, json_write(&arena, run->result, false), &content, &unread), &unread);
-    check_answer(__FILE__, __LINE__, run->tool, content);
+    check_answer(__FILE__, __LINE__, profile, run->tool, run->action ? run->action->op : run->tool->op, content);
   }
   return s;
 }

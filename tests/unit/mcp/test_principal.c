@@ -170,6 +170,29 @@ TEST(a_session_belongs_to_its_creator) {
   talking_stop(&server);
 }
 
+static const char *new_session(struct mcp_server *server, const struct principal *who) {
+  static struct said s;
+  struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
+  say_as(server, who, NULL, &head, legacy("initialize", "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}"), &s);
+  CHECK(s.reply.session[0]);
+  return textf("%s", s.reply.session);
+}
+
+/* More sessions than the server keeps for all callers together. */
+TEST(a_token_does_not_evict_sessions_of_others, .seconds = 60) {
+  struct mcp_server *server = talking_server(false, false);
+  struct principal one = principal_for("{\"name\":\"one\"}"), greedy = principal_for("{\"name\":\"greedy\"}");
+  const char *mine = new_session(server, &one), *local = new_session(server, NULL);
+  const char *first = new_session(server, &greedy), *last = NULL;
+  for (int i = 0; i < 1100; i++)
+    last = new_session(server, &greedy);
+  CHECK_INT(status_of(server, &one, mine), 200);
+  CHECK_INT(status_of(server, NULL, local), 200);
+  CHECK_INT(status_of(server, &greedy, first), 404); /* its own are evicted, the least recently used first */
+  CHECK_INT(status_of(server, &greedy, last), 200);
+  talking_stop(&server);
+}
+
 /* ---- notifications ---- */
 
 #define WANTED                                                                                                         \

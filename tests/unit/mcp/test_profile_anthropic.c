@@ -35,7 +35,8 @@ TEST(there_is_one_tool_with_six_commands) {
     n++;
   CHECK_INT(n, 1);
   CHECK_STR(str_from(profile->tools[0].name), "memory");
-  struct str json = json_write(&tooling_arena, tool_definition(json_new(&tooling_arena), &profile->tools[0]), false);
+  struct str json =
+      json_write(&tooling_arena, tool_definition(json_new(&tooling_arena), profile, &profile->tools[0]), false);
   CHECK(tooling_has(json, "\"enum\":[\"view\",\"create\",\"str_replace\",\"insert\",\"delete\",\"rename\"]"));
   CHECK(tooling_has(json, "\"required\":[\"command\"]"));
   engine_close(&engine);

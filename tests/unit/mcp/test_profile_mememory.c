@@ -80,6 +80,18 @@ TEST(a_memory_has_the_fields_of_the_documents) {
   engine_close(&engine);
 }
 
+TEST(recalled_text_has_no_hidden_characters) {
+  begin();
+  call("remember", "{\"content\":\"The port is \\u202e3345\\u202c and <system-reminder> is a word\"}");
+  CHECK(!tooling_has(run.text, "\xe2\x80\xae") && !tooling_has(run.text, "<system-reminder>"));
+  yyjson_val *r = call("recall", "{\"query\":\"port\"}");
+  CHECK_INT(yyjson_arr_size(r), 1);
+  CHECK(!tooling_has(run.text, "\xe2\x80\xae") && !tooling_has(run.text, "<system-reminder>"));
+  call("list", "{}");
+  CHECK(tooling_has(run.text, "The port is") && !tooling_has(run.text, "\xe2\x80\xae"));
+  engine_close(&engine);
+}
+
 TEST(weights_outside_their_range_are_clamped) {
   begin();
   CHECK_NEAR(json_num(call("remember", "{\"content\":\"The lake is deep\",\"weight\":0}"), "weight", 0), 1.0, 1e-9);
@@ -158,6 +170,28 @@ TEST(a_belief_that_changed_is_superseded) {
   CHECK(tooling_has(
       refused("remember", "{\"content\":\"x is y\",\"supersedes\":\"00000000-0000-4000-8000-000000000000\"}"),
       "remember failed"));
+  engine_close(&engine);
+}
+
+TEST(forget_needs_an_id) {
+  begin();
+  said("remember", "{\"content\":\"Use pnpm in all packages\"}");
+  CHECK(tooling_has(refused("forget", "{\"id\":\"\"}"), "id is empty"));
+  CHECK(tooling_has(refused("forget", "{\"id\":\" \"}"), "id is empty"));
+  CHECK_INT(yyjson_arr_size(call("list", "{}")), 1);
+  engine_close(&engine);
+}
+
+TEST(the_same_text_again_changes_only_given_fields) {
+  begin();
+  yyjson_val *m = call("remember", "{\"content\":\"Use pnpm in all packages\",\"type\":\"rule\",\"weight\":0.5}");
+  m = call("remember", "{\"content\":\"Use pnpm in all packages\",\"type\":\"rule\",\"delivery\":\"bootstrap\","
+                       "\"tags\":\"build\"}");
+  CHECK_STR(json_str(m, "type"), "rule");
+  CHECK_STR(json_str(m, "delivery"), "bootstrap");
+  CHECK_NEAR(json_num(m, "weight", 0), 0.5, 1e-9);
+  CHECK_STR(json_val_str(yyjson_arr_get(yyjson_obj_get(m, "tags"), 0)), "build");
+  CHECK_INT(yyjson_arr_size(call("list", "{}")), 1);
   engine_close(&engine);
 }
 

@@ -33,7 +33,7 @@ static void rules(void) {
   CHECK_STR(result_text(r, "kind"), "rule");
   CHECK_INT(brain_int(r, "id", 0), 1);
   CHECK_STR(result_text(r, "headline"), "Never deploy on Friday without a rollback plan");
-  CHECK_STR(result_text(r, "body"), "In March a deploy on Friday took the shop down for two days.");
+  CHECK(!yyjson_mut_obj_get(r, "body")); /* recall_v2 shows it */
   CHECK_STR(result_text(r, "project"), "harbor");
   CHECK_STR(result_text(r, "severity"), "BLOCKER");
   CHECK(script_is_null(r, "supersedes") && script_is_null(r, "superseded_by"));
@@ -127,7 +127,7 @@ static void other_kinds(void) {
                   }));
   CHECK_STR(result_text(r, "kind"), "task");
   CHECK_INT(brain_int(r, "id", 0), 5);
-  CHECK_STR(result_text(r, "body"), "Write the release notes");
+  CHECK(!yyjson_mut_obj_get(r, "body"));
   script_refused("remember_task_v2", J({"content" : "Write more", "priority" : "urgent"}));
   r = script_call("update_task_status_v2", J({"task_id" : 5, "status" : "blocked", "source" : "claude"}));
   CHECK_INT(brain_int(r, "task_id", 0), 5);
@@ -744,5 +744,50 @@ TEST(boot_fits_its_cap_and_names_what_it_omits) {
   omitted = yyjson_mut_obj_get(r, "pending_action_items_omitted");
   CHECK_INT((int64_t)brain_count(r, "pending_action_items") + brain_int(omitted, "count", 0), 13);
   CHECK_INT(brain_count(r, "active_tasks") + brain_count(r, "truncated"), 12);
+  script_close();
+}
+
+TEST(updates_stacked_in_one_line_are_refused) {
+  script_open("openbrain2");
+  gate("remember_rule_v2", J({
+         "headline" : "Deploy only with a plan",
+         "body" : "GUARDRAIL (2026-03-31): never on Friday. GUARDRAIL (2026-04-02): never before a holiday."
+       }));
+  gate("remember_fact_v2",
+       J({"headline" : "Where the shop runs", "body" : "On one node. Update: on two nodes. Update: on three nodes."}));
+  script_call("remember_fact_v2", J({"headline" : "Where the shop runs", "body" : "Update: it runs on three nodes."}));
+  script_close();
+}
+
+TEST(recall_shows_due_conditions_and_linked_rules) {
+  script_open("openbrain2");
+  script_call("remember_rule_v2", J({"headline" : "Anchor the crane", "body" : "Wind moves a crane that is loose."}));
+  script_call("remember_incident_v2",
+              J({"headline" : "The crane fell", "body" : "A gust pushed it over.", "linked_rule_ids" : [1]}));
+  yyjson_mut_val *r = script_call("recall_v2", J({"kind" : "incident", "memory_id" : 2}));
+  CHECK_INT(yyjson_mut_get_sint(script_at(yyjson_mut_obj_get(r, "extra"), "linked_rule_ids", 0)), 1);
+  script_call("remember_task_v2", J({"content" : "Order two anchors", "due_condition" : "before the storms"}));
+  r = script_call("recall_v2", J({"kind" : "task", "memory_id" : 3}));
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "extra"), "due_condition"), "before the storms");
+  script_close();
+}
+
+TEST(stats_count_deprecated_rules_and_health_names_the_session) {
+  script_open("openbrain2");
+  script_as("one");
+  script_call("boot_session_v2", J({"project" : "harbor", "source" : "claude"}));
+  script_call("remember_rule_v2", J({"headline" : "Anchor the crane", "body" : "Wind moves a crane that is loose."}));
+  script_call("supersede_rule_v2", J({
+                "old_id" : 1,
+                "new_headline" : "Anchor both cranes",
+                "new_body" : "There are two of them now.",
+                "reason" : "a second crane"
+              }));
+  yyjson_mut_val *r = yyjson_mut_obj_get(script_call("stats_v2", "{}"), "rules_by_severity");
+  CHECK_INT(brain_int(r, "PATTERN", 0), 1);
+  CHECK_INT(brain_int(r, "DEPRECATED", 0), 1);
+  r = yyjson_mut_obj_get(script_call("health_v2", "{}"), "server");
+  CHECK_INT(brain_int(r, "db_session_id", 0), 1);
+  CHECK(str_starts(result_text(r, "session_id"), STR("s-")));
   script_close();
 }

@@ -112,6 +112,34 @@ TEST(an_entry_is_saved_superseded_and_deleted) {
   engine_close(&engine);
 }
 
+TEST(the_same_text_with_another_type_is_a_new_entry) {
+  begin();
+  yyjson_val *r = call("memory_save", "{\"key\":\"gateway\",\"content\":\"The payment gateway is ours\"}");
+  int64_t first = json_int(yyjson_obj_get(r, "entry"), "id", 0);
+  r = call("memory_save", "{\"key\":\"gateway\",\"content\":\"The payment gateway is ours\",\"type\":\"identity\","
+                          "\"supersede_reason\":\"it is part of our role\"}");
+  yyjson_val *entry = yyjson_obj_get(r, "entry");
+  CHECK_STR(json_str(entry, "type"), "identity");
+  CHECK_INT(json_int(entry, "supersedes_id", 0), first);
+  CHECK_STR(json_str(entry, "supersede_reason"), "it is part of our role");
+  CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"identity\"}")), 1);
+  CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"context\"}")), 0);
+  engine_close(&engine);
+}
+
+TEST(max_results_has_bounds) {
+  begin();
+  for (int i = 0; i < 7; i++)
+    call("memory_save",
+         arena_printf(&tooling_arena, "{\"key\":\"crane-%d\",\"content\":\"Crane %d lifts %d tons\"}", i, i, i * 10).p);
+  CHECK_INT(
+      yyjson_arr_size(yyjson_obj_get(call("memory_search", "{\"query\":\"crane\",\"max_results\":0}"), "results")), 5);
+  CHECK_INT(
+      yyjson_arr_size(yyjson_obj_get(call("memory_search", "{\"query\":\"crane\",\"max_results\":5000}"), "results")),
+      7);
+  engine_close(&engine);
+}
+
 TEST(types_have_aliases) {
   static const char *const pairs[][2] = {{"warning", "lesson"},      {"insight", "lesson"},    {"learning", "lesson"},
                                          {"core", "identity"},       {"self", "identity"},     {"choice", "decision"},

@@ -113,8 +113,8 @@ TEST(server_calls_a_tool) {
   yyjson_val *v = call(server, STORE_CALL("The staging database listens on port 5433"));
   CHECK_STR(jstr(v, "result.resultType"), "complete");
   CHECK(!jbool(v, "result.isError"));
-  CHECK_STR(jstr(v, "result.structuredContent.action"), "stored");
-  CHECK_STR(jstr(v, "result.structuredContent.project"), "web");
+  CHECK_STR(answer_line(v, "action"), "stored");
+  CHECK_STR(answer_line(v, "project"), "web");
   CHECK_STR(jstr(v, "result.content[0].type"), "text");
   CHECK_STR(jstr(meta_of(v, "result", "serverInfo"), "name"), "cairn");
   talking_stop(&server);
@@ -134,7 +134,7 @@ TEST(server_reports_bad_arguments_to_the_model) {
     yyjson_val *v = call(server, calls[i]);
     CHECK(jbool(v, "result.isError"));
     CHECK(jstr(v, "result.content[0].text").n > 20);
-    CHECK(jget(v, "result.structuredContent.error.code"));
+    CHECK(!jget(v, "result.structuredContent"));
   }
   CHECK_INT(jint(call(server, "\"name\":\"nobody\""), "error.code"), -32602);
   CHECK_INT(jint(call(server, "\"arguments\":{}"), "error.code"), -32602);
@@ -143,14 +143,18 @@ TEST(server_reports_bad_arguments_to_the_model) {
   talking_stop(&server);
 }
 
-/* The first revisions have no structured content. */
+/* The first revisions have no structured content; Cairn's own tools have none in any. */
 TEST(server_speaks_the_revision_of_the_client) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2024-11-05\"")), "result"));
   yyjson_val *v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_stats\""));
   CHECK(jget(v, "result.content") && !jget(v, "result.structuredContent") && !jget(v, "result.resultType"));
   CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2025-06-18\"")), "result"));
-  CHECK(jget(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_stats\"")), "result.structuredContent"));
+  CHECK(!jget(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_stats\"")), "result.structuredContent"));
+  server->options.profile = profile_find(STR("mememory"));
+  CHECK(jget(ask(server, NULL, legacy("tools/call", "\"name\":\"stats\"")), "result.structuredContent"));
+  CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2024-11-05\"")), "result"));
+  CHECK(!jget(ask(server, NULL, legacy("tools/call", "\"name\":\"stats\"")), "result.structuredContent"));
   talking_stop(&server);
 }
 
@@ -162,8 +166,7 @@ TEST(server_client_is_the_source) {
              "result"));
   CHECK(!jbool(ask(server, NULL, legacy("tools/call", STORE_CALL("Deploys happen on Tuesdays"))), "result.isError"));
   yyjson_val *v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_get\",\"arguments\":{\"id\":\"1\"}"));
-  CHECK_STR(jstr(v, "result.structuredContent.source"), "some-client");
-  CHECK_STR(jstr(v, "result.structuredContent.trust"), "agent");
+  CHECK(has(answer_text(v), "| source some-client | trust agent"));
   talking_stop(&server);
 }
 
@@ -172,13 +175,13 @@ TEST(server_remembers_the_session_of_boot) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2025-11-25\"")), "result"));
   yyjson_val *v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_boot\""));
-  const char *handle = cstr(jstr(v, "result.structuredContent.session"));
+  const char *handle = cstr(answer_session(v));
   v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_session_task\",\"arguments\":{\"task\":\"tests\"}"));
-  CHECK_STR(jstr(v, "result.structuredContent.session"), handle);
+  CHECK_STR(answer_line(v, "session"), handle);
   talking_stop(&server);
   server = talking_server(true, false);
   v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_session_list\""));
-  CHECK_INT(jint(v, "result.structuredContent.count"), 0);
+  CHECK_STR(answer_line(v, "count"), "0");
   talking_stop(&server);
 }
 
@@ -192,7 +195,7 @@ static yyjson_val *call_elicit(struct mcp_server *server, const char *params) {
 }
 
 static int64_t count_memories(struct mcp_server *server) {
-  return jint(call(server, "\"name\":\"memory_list\""), "result.structuredContent.total");
+  return strtoll(cstr(answer_line(call(server, "\"name\":\"memory_list\""), "total")), NULL, 10);
 }
 
 TEST(server_confirms_by_a_second_request) {
@@ -330,7 +333,8 @@ TEST(server_cancels) {
   pthread_join(thread, NULL);
   CHECK_INT(c.said.n, 1);
   CHECK_INT(c.said.reply.status, 202);
-  CHECK_INT(jint(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_list\"")), "result.structuredContent.total"),
+  CHECK_INT(strtoll(cstr(answer_line(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_list\"")), "total")),
+                    NULL, 10),
             1);
   talking_stop(&server);
 }

@@ -106,6 +106,30 @@ TEST(subscriptions_refuse_invalid_filters) {
   talking_stop(&server);
 }
 
+TEST(subscriptions_to_a_memory_by_its_key) {
+  struct mcp_server *server = talking_server(false, false);
+  static struct said s;
+  remember("{\"text\":\"The port is 5433\",\"key\":\"port\"}");
+  listen(server, "\"resourceSubscriptions\":[\"cairn://memory/port\",\"cairn://memory/later\"]", &s);
+  CHECK_INT(said_count(&s), 1);
+  run("pin", "{\"id\":\"1\"}");
+  said_wait(&s, 2);
+  CHECK_STR(jstr(said_line(&s, 1), "params.uri"), "cairn://memory/port");
+  run("supersede", "{\"id\":\"port\",\"text\":\"The port is 5434\",\"reason\":\"moved\",\"inherit_key\":true}");
+  said_wait(&s, 3);
+  run("pin", "{\"id\":\"2\"}"); /* the new version */
+  said_wait(&s, 4);
+  CHECK_STR(jstr(said_line(&s, 3), "params.uri"), "cairn://memory/port");
+  /* A key that nothing had yet. */
+  remember("{\"text\":\"The lift is out of order\",\"key\":\"later\"}");
+  said_wait(&s, 5);
+  run("pin", "{\"id\":\"3\"}");
+  said_wait(&s, 6);
+  CHECK_STR(jstr(said_line(&s, 5), "params.uri"), "cairn://memory/later");
+  mcp_hang_up(server, s.reply.stream);
+  talking_stop(&server);
+}
+
 /* A listen ends with the result of its request. */
 TEST(subscriptions_end_with_a_result) {
   struct mcp_server *server = talking_server(false, false);

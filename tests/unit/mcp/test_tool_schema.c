@@ -1,12 +1,13 @@
 /* test_tool_schema.c: definitions of all profiles: valid, flat, short names, deterministic. */
-#include "core/text/token_count.h"
 #include "mcp/tools/tool.h"
 #include "support/harness.h"
 #include "tooling.h"
 
 enum { NAME_LONGEST = 64, OWN_NAME_LONGEST = 26 };
 
-static yyjson_mut_val *definition(const struct tool *t) { return tool_definition(json_new(&tooling_arena), t); }
+static yyjson_mut_val *definition(const struct tool *t) {
+  return tool_definition(json_new(&tooling_arena), profiles[0], t);
+}
 
 static yyjson_mut_val *property(const struct tool *t, const char *name) {
   yyjson_mut_val *schema = yyjson_mut_obj_get(definition(t), "inputSchema");
@@ -48,8 +49,9 @@ TEST(definitions_of_all_profiles_are_valid) {
         CHECK(ascii_alnum(*c) || *c == '_' || *c == '-');
       CHECK(yyjson_mut_get_len(yyjson_mut_obj_get(d, "description")) > 0);
       CHECK(is_type(schema, "object"));
-      CHECK(yyjson_mut_is_false(yyjson_mut_obj_get(schema, "additionalProperties")));
-      CHECK(is_type(yyjson_mut_obj_get(d, "outputSchema"), "object"));
+      yyjson_mut_val *whole = tool_definition(json_new(&tooling_arena), *p, t);
+      CHECK(!(*p)->foreign ||
+            yyjson_mut_is_false(yyjson_mut_obj_get(yyjson_mut_obj_get(whole, "inputSchema"), "additionalProperties")));
       CHECK(!hint(t, "openWorldHint", true));
       CHECK(tool_find(*p, str_from(t->name)) == t);
       check_properties(t, schema);
@@ -187,64 +189,12 @@ TEST(the_readonly_profile_only_reads) {
 
 /* ---- output schemas ---- */
 
-static yyjson_mut_val *output(const struct tool *t) { return yyjson_mut_obj_get(definition(t), "outputSchema"); }
-
-static yyjson_mut_val *answered(const struct tool *t, const char *name) {
-  return yyjson_mut_obj_get(yyjson_mut_obj_get(output(t), "properties"), name);
-}
-
-TEST(every_tool_of_the_full_profile_has_an_output_schema) {
-  for (const struct tool *t = profile_find(STR("full"))->tools; t->name; t++) {
-    test_note("%s", t->name);
-    CHECK(yyjson_mut_obj_size(yyjson_mut_obj_get(output(t), "properties")) > 0);
-  }
-}
-
-TEST(results_refusals_and_cut_answers_are_all_allowed) {
-  struct tool t = {.name = "t", .op = "search"};
-  CHECK(is_type(answered(&t, "query"), "string"));
-  CHECK(is_type(answered(&t, "results"), "array"));
-  CHECK(is_type(yyjson_mut_obj_get(answered(&t, "results"), "items"), "object"));
-  yyjson_mut_val *any = yyjson_mut_obj_get(output(&t), "anyOf");
-  CHECK_INT(yyjson_mut_arr_size(any), 3);
-  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 0), false),
-            "{\"required\":[\"results\",\"query\",\"search_mode\"]}");
-  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 1), false), "{\"required\":[\"error\"]}");
-  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 2), false), "{\"required\":[\"truncated\"]}");
-}
-
-/* Several operations: members of any are described, members of all are required, and differing types are left open. */
-TEST(a_tool_with_actions_has_the_union_of_their_results) {
-  static const struct tool_action actions[] = {{.name = "pin", .op = "pin"}, {.name = "rate", .op = "rate"}, {0}};
-  static const struct tool_action differing[] = {
-      {.name = "a", .op = "vault add"}, {.name = "g", .op = "vault get"}, {0}};
-  struct tool t = {.name = "t", .description = "d", .actions = actions};
-  CHECK(is_type(answered(&t, "delivery"), "string"));
-  CHECK(is_type(answered(&t, "upvotes"), "integer"));
-  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get_first(yyjson_mut_obj_get(output(&t), "anyOf")), false),
-            "{\"required\":[\"id\"]}");
-  t.actions = differing;
-  CHECK_STR(json_write(&tooling_arena, answered(&t, "value"), false), "{}");
-}
-
-/* A function may change the result arbitrarily. */
-static enum status changes(struct tool_run *run UNUSED, yyjson_mut_val *result UNUSED) { return STATUS_OK; }
-
-/* In a row for models the schema is shortened: the limit applies to the whole definition. */
-TEST(a_schema_fits_the_remaining_budget) {
-  static const struct tool_arg none[] = {{0}};
-  struct tool t = {.name = "t", .description = "d", .op = "search", .args = none};
-  CHECK(is_type(answered(&t, "results"), "array"));
-  CHECK(!yyjson_mut_obj_get(answered(&t, "results"), "items"));
-  CHECK(tokens_estimate(json_write(&tooling_arena, definition(&t), false)) <= TOOL_DEFINITION);
-  char long_text[1200];
-  memset(long_text, 'x', sizeof(long_text));
-  long_text[sizeof(long_text) - 1] = 0;
-  t.description = long_text;
-  CHECK_STR(json_write(&tooling_arena, output(&t), false), "{\"type\":\"object\"}");
-  t.description = "d";
-  t.finish = changes;
-  CHECK_STR(json_write(&tooling_arena, output(&t), false), "{\"type\":\"object\"}");
-  t.flags = TOOL_SAME;
-  CHECK(is_type(answered(&t, "results"), "array"));
+/* Without a schema and structured content every client shows the model the text, which has the labels. */
+TEST(only_tools_of_other_systems_have_an_output_schema) {
+  for (const struct profile *const *p = profiles; *p; p++)
+    for (const struct tool *t = (*p)->tools; t->name; t++) {
+      test_note("%s %s", (*p)->name, t->name);
+      yyjson_mut_val *schema = yyjson_mut_obj_get(tool_definition(json_new(&tooling_arena), *p, t), "outputSchema");
+      CHECK((*p)->foreign ? is_type(schema, "object") : !schema);
+    }
 }

@@ -14,13 +14,21 @@ static const char *form_name(enum tool_form form) {
   return names[form];
 }
 
+/* A cell of a table. */
+static struct str cell(const char *text) {
+  struct buf b = BUF(&tooling_arena);
+  for (; text && *text; text++)
+    buf_addf(&b, "%s%c", *text == '|' ? "\\" : "", *text);
+  return buf_str(&b);
+}
+
 static void add_args(struct buf *b, const struct tool *t) {
   buf_adds(b, "\n| argument | form | |\n|---|---|---|\n");
   if (t->actions)
     buf_addf(b, "| `action` | one of the actions below%s | |\n", t->op ? "" : ", required");
   for (const struct tool_arg *p = t->args; p->name; p++)
-    buf_addf(b, "| `%s` | %s%s | %s |\n", p->name, form_name(p->form), p->flags & ARG_REQUIRED ? ", required" : "",
-             p->help ? p->help : "");
+    buf_addf(b, "| `%s` | %s%s%s | %.*s |\n", p->name, form_name(p->form), p->flags & ARG_REQUIRED ? ", required" : "",
+             p->flags & ARG_UNLISTED ? ", not in the definition" : "", STR_ARG(cell(p->help)));
 }
 
 static void add_actions(struct buf *b, const struct tool *t) {

@@ -38,7 +38,7 @@ enum status tooling_call(struct tool_run *run, const struct profile *profile, st
     yyjson_val *content = NULL;
     struct error unread;
     CHECK_OK(json_read(&tooling_arena, json_write(&tooling_arena, run->result, false), &content, &unread), &unread);
-    check_answer(__FILE__, __LINE__, run->tool, content);
+    check_answer(__FILE__, __LINE__, profile, run->tool, run->action ? run->action->op : run->tool->op, content);
   }
   return s;
 }

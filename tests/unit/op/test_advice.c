@@ -13,12 +13,8 @@ static struct str as_name(const struct advice_interface *door, const struct op *
 }
 
 static struct str words(const char *text) {
-  struct advice_interface door = {.arena = &a,
-                                  .doc = json_new(&a),
-                                  .call = as_name,
-                                  .help = "HELP",
-                                  .session = "SESSION",
-                                  .elsewhere = "elsewhere"};
+  struct advice_interface door = {
+      .arena = &a, .doc = json_new(&a), .call = as_name, .session = "SESSION", .elsewhere = "elsewhere"};
   return advice_translate(&door, str_from(text));
 }
 
@@ -32,10 +28,7 @@ TEST(irreversible_commands_never_become_calls) {
   }
 }
 
-TEST(session_and_help_use_the_names_of_the_interface) {
-  CHECK_STR(words("(--session, or CAIRN_SESSION)"), "(SESSION)");
-  CHECK_STR(words("'cairn help get' says it"), "HELP says it");
-}
+TEST(the_session_has_the_name_of_the_interface) { CHECK_STR(words("(--session, or CAIRN_SESSION)"), "(SESSION)"); }
 
 /* Options of operations become arguments; those of other programs stay. */
 TEST(options_of_other_programs_stay) {

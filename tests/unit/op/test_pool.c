@@ -98,6 +98,50 @@ TEST(a_store_that_cannot_be_opened_fails_every_waiter) {
   pool_close(&pool);
 }
 
+/* ---- callers ---- */
+
+static struct caller caller_in(const char *team) { return (struct caller){.team = str_from(team)}; }
+
+static void *take_for_bad(void *arg) {
+  struct caller c = caller_in("bad");
+  struct engine *e;
+  struct error err;
+  if (pool_acquire_for(pool, &c, &e, &err) != STATUS_OK)
+    return NULL;
+  atomic_fetch_add(&held, 1);
+  usleep(20000);
+  atomic_fetch_sub(&held, 1);
+  atomic_fetch_add(&next, 1);
+  pool_release(pool, e);
+  return arg;
+}
+
+/* Without fairness the waiting threads of one team get every engine that becomes free. */
+TEST(a_team_leaves_an_engine_to_the_others) {
+  start("store.db", 2);
+  struct caller honest = caller_in("good"), bad = caller_in("bad");
+  struct engine *e, *mine;
+  struct error err;
+  CHECK_OK(pool_acquire_for(pool, &honest, &e, &err), &err);
+  pool_release(pool, e);
+  CHECK_OK(pool_acquire_for(pool, &bad, &e, &err), &err);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&threads[i], NULL, take_for_bad, NULL) == 0);
+  usleep(100000 * (unsigned)test_slowness());
+  CHECK_INT(atomic_load(&held), 0);
+  size_t opened, busy;
+  pool_count(pool, &opened, &busy);
+  CHECK_INT(busy, 1);
+  CHECK_OK(pool_acquire_for(pool, &honest, &mine, &err), &err); /* at once: only one engine is in use */
+  pool_release(pool, mine);
+  pool_release(pool, e);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
+  CHECK_INT(atomic_load(&next), THREADS);
+  pool_close(&pool);
+}
+
 /* ---- a store on a server ---- */
 
 static struct direct *cut_all(void) {

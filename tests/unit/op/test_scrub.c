@@ -70,6 +70,14 @@ static struct str run(const char *op, const char *json) {
   return json_write(&a, result, false);
 }
 
+/* Only a person may change it. */
+static void set_redaction(void) {
+  struct str trust = caller.trust;
+  caller.trust = STR("user");
+  run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
+  caller.trust = trust;
+}
+
 static bool holds(struct str text, struct str part) { return str_find(text, part, 0) != SIZE_MAX; }
 
 /* ---- arguments ---- */
@@ -144,7 +152,20 @@ static void send(const struct op *op, const struct param *hot, struct str secret
 /* Common part of all secrets of a run, so one search is enough. */
 #define MARK "qZ7wKd3RtY9b"
 
-static struct str secret_number(size_t i) { return arena_printf(&a, "gh%s_" MARK "%012zuAbCdEfGh4X2k", "p", i); }
+static bool split; /* the secrets of this run are split before the mark */
+
+/* Characters and sequences that presentation removes: the parts around them are shown as one word. */
+static const char *const invisible[] = {
+    "\xE2\x80\x8B" /* zero-width space */, "\xC2\xAD" /* soft hyphen */,       "\xEF\xBB\xBF" /* byte order mark */,
+    "\xE2\x80\xAE" /* right to left */,    "\xE2\x81\xA0" /* word joiner */,   "\xE2\x80\x8C" /* non-joiner */,
+    "\xE2\x80\x8D" /* joiner */,           "\xE2\x80\x8E" /* left to right */, "\xF3\xA0\x81\x81" /* tag */,
+    "\xCD\x8F" /* grapheme joiner */,      "\x1B[0m" /* terminal escape */,    "\x01" /* control character */,
+};
+
+static struct str secret_number(size_t i) {
+  const char *between = split ? invisible[i % ARRAY_LEN(invisible)] : "";
+  return arena_printf(&a, "gh%s_aB3dE5%s" MARK "%012zuAbCd4X2k", "p", between, i);
+}
 
 /* Paths that are only read or written are not checked. */
 static bool is_sent(const struct op *op, const struct param *p) {
@@ -155,8 +176,6 @@ static bool is_sent(const struct op *op, const struct param *p) {
 static size_t send_everywhere(void) {
   size_t sent = 0;
   EACH_OP(op) {
-    if (op->flags & OP_NO_STORE)
-      continue;
     for (const struct param *p = op->params; p->name; p++)
       if (is_sent(op, p))
         send(op, p, secret_number(sent++));
@@ -216,7 +235,23 @@ TEST(no_argument_of_any_operation_gets_a_secret_into_the_store, .seconds = 60) {
 
 TEST(no_argument_gets_a_secret_into_the_store_with_redaction, .seconds = 60) {
   prepare();
-  run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
+  set_redaction();
+  check_nothing_stored();
+  CHECK(store_has(store, STR("[REDACTED:github_token]")));
+  arena_release(&a);
+}
+
+TEST(no_secret_split_by_invisible_characters_gets_into_the_store, .seconds = 60) {
+  split = true;
+  prepare();
+  check_nothing_stored();
+  arena_release(&a);
+}
+
+TEST(no_secret_split_by_invisible_characters_gets_into_the_store_with_redaction, .seconds = 60) {
+  split = true;
+  prepare();
+  set_redaction();
   check_nothing_stored();
   CHECK(store_has(store, STR("[REDACTED:github_token]")));
   arena_release(&a);
@@ -256,7 +291,7 @@ TEST(a_refused_write_says_what_to_do) {
 /* A redacted path would be another path. */
 TEST(a_path_with_a_secret_is_refused_even_with_redaction) {
   setup();
-  run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
+  set_redaction();
   yyjson_mut_val *result;
   const char *json = arena_cstr(&a, arena_printf(&a, "{\"dir\": \"/tmp/%.*s\"}", STR_ARG(token(5))));
   CHECK_STATUS(try("source add", json, &result), STATUS_SECRET);
@@ -297,6 +332,24 @@ TEST(results_and_lines_contain_no_secrets) {
   struct str file;
   CHECK_OK(fs_read(&a, in_dir("out.jsonl"), 1 << 20, &file, &err), &err);
   CHECK(!holds(file, t) && holds(file, clean));
+  done();
+  arena_release(&a);
+}
+
+/* Presentation would show the parts as one word. */
+TEST(results_contain_no_secrets_split_by_invisible_characters) {
+  setup();
+  struct str value = STR("Parsley-Kettle-" MARK);
+  run("vault set", "{\"key\": \"door\", \"value\": \"Parsley-Kettle-" MARK "\", \"secret\": true}");
+  struct buf both = BUF(&a);
+  for (size_t i = 0; i < ARRAY_LEN(invisible); i++) {
+    split = true;
+    buf_addf(&both, " %.*s and %.*s%s%s,", STR_ARG(secret_number(i)), 10, value.p, invisible[i], value.p + 10);
+  }
+  plant(buf_str(&both));
+  struct str reply = run("get", "{\"id\": \"1\"}");
+  CHECK(holds(reply, STR("[REDACTED:github_token] and [REDACTED:vault_secret]")));
+  CHECK(!holds(reply, STR(MARK)));
   done();
   arena_release(&a);
 }

@@ -1,6 +1,9 @@
 /* test_concurrency.c: a connection while others hold the lock, write, or replace the store's file. */
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -230,5 +233,82 @@ TEST(a_boundary_ends_queries_begun_inside_it) {
   direct_do(other, "INSERT INTO meta (name, value) VALUES ('test_written', '1')");
   direct_close(other);
   CHECK_INT(count(&f, "SELECT count(*) FROM meta WHERE name = 'test_written'"), 1);
+  fixture_close(&f);
+}
+
+/* ---- turns ---- */
+
+struct turn {
+  struct store *store;
+  _Atomic pid_t thread;
+  _Atomic int *next;
+  int place; /* in the order of the transactions */
+};
+
+static void *take_turn(void *arg) {
+  struct turn *t = arg;
+  struct error err;
+  atomic_store(&t->thread, gettid());
+  if (db_begin(store_db(t->store), STR("default"), false, &err) == STATUS_OK) {
+    t->place = atomic_fetch_add(t->next, 1);
+    db_rollback(store_db(t->store));
+  }
+  return arg;
+}
+
+/* Until the thread sleeps: it waits for its turn. */
+static void wait_until_asleep(struct turn *t) {
+  for (char state = 0; state != 'S'; usleep(1000)) {
+    char path[64], line[512] = "";
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)atomic_load(&t->thread));
+    FILE *f = fopen(path, "r");
+    if (f && fgets(line, sizeof(line), f) && strrchr(line, ')'))
+      state = strrchr(line, ')')[2];
+    if (f)
+      fclose(f);
+  }
+}
+
+/* Polling writers would get the lock in any order. */
+TEST(writers_of_a_process_take_turns_in_the_order_they_ask, .only = TEST_ON_SQLITE, .seconds = 60) {
+  enum { WRITERS = 4, ROUNDS = 10 };
+  struct fixture f = fixture_new();
+  struct turn turns[WRITERS];
+  pthread_t threads[WRITERS];
+  for (int i = 0; i < WRITERS; i++)
+    turns[i].store = fixture_open("store.db");
+  for (int round = 0; round < ROUNDS; round++) {
+    _Atomic int next = 0;
+    CHECK_OK(db_begin(store_db(f.store), STR("default"), false, &f.err), &f.err);
+    for (int i = 0; i < WRITERS; i++) {
+      atomic_store(&turns[i].thread, 0);
+      turns[i].next = &next;
+      turns[i].place = -1;
+      CHECK(pthread_create(&threads[i], NULL, take_turn, &turns[i]) == 0);
+      wait_until_asleep(&turns[i]);
+    }
+    db_rollback(store_db(f.store));
+    for (int i = 0; i < WRITERS; i++)
+      pthread_join(threads[i], NULL);
+    for (int i = 0; i < WRITERS; i++)
+      CHECK_INT(turns[i].place, i);
+  }
+  for (int i = 0; i < WRITERS; i++)
+    store_close(&turns[i].store);
+  fixture_close(&f);
+}
+
+TEST(a_writer_that_gave_up_does_not_block_the_next_one, .only = TEST_ON_SQLITE) {
+  struct fixture f = fixture_new();
+  struct store_options o = {.path = test_store("store.db"), .busy_ms = 20, .now = f.now};
+  struct store *impatient;
+  CHECK_OK(store_open(&o, &impatient, &f.err), &f.err);
+  CHECK_OK(db_begin(store_db(f.store), STR("default"), false, &f.err), &f.err);
+  CHECK_INT(db_begin(store_db(impatient), STR("default"), false, &f.err), STATUS_BUSY);
+  db_rollback(store_db(f.store));
+  CHECK_OK(db_begin(store_db(impatient), STR("default"), false, &f.err), &f.err);
+  store_close(&impatient); /* with its transaction open */
+  CHECK_OK(db_begin(store_db(f.store), STR("default"), false, &f.err), &f.err);
+  db_rollback(store_db(f.store));
   fixture_close(&f);
 }

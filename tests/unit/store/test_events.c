@@ -43,6 +43,20 @@ TEST(closing_writes_queued_reads) {
   fixture_close(&f);
 }
 
+/* Another process may purge a memory after it was read here. */
+TEST(a_queued_read_of_a_purged_memory_is_dropped) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL), purged = {.id = 4711, .uid = STR("purged")};
+  fixture_commit(&f, &txn);
+  note(&f, &purged);
+  note(&f, &m);
+  reads_flush(f.store);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'"), 1);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE uid = 'purged'"), 0);
+  fixture_close(&f);
+}
+
 TEST(many_reads_are_flushed_automatically) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
@@ -159,5 +173,65 @@ TEST(a_purge_goes_through_remembered_results_in_pages) {
   CHECK_INT(direct_number(d, "SELECT count(*) FROM idempotency WHERE result LIKE '%\"warnings\":[]%'"), 500);
   CHECK_INT(direct_number(d, "SELECT count(*) FROM idempotency WHERE result LIKE '%\"id\":1,%'"), 0);
   direct_close(d);
+  fixture_close(&f);
+}
+
+/* ---- retention ---- */
+
+static int64_t prune(struct fixture *f, enum event_class class, int64_t since, int64_t most) {
+  int64_t deleted = -1;
+  struct event_keep keep = {.class = class, .since = since, .most = most};
+  CHECK_OK(events_prune(f->store, STR("default"), &keep, &deleted, &f->err), &f->err);
+  return deleted;
+}
+
+static void add_refusal(struct fixture *f, int64_t at) {
+  struct txn txn = {
+      .store = f->store, .team = STR("default"), .project = STR(""), .source = STR("test"), .op = "get", .now = at};
+  struct event e = {.action = STR("scope:refused")};
+  CHECK_OK(db_begin(store_db(f->store), STR("default"), false, &f->err), &f->err);
+  CHECK_OK(event_add(&txn, &e, &f->err), &f->err);
+  CHECK_OK(db_commit(store_db(f->store), &f->err), &f->err);
+}
+
+TEST(reads_and_refusals_leave_the_log_by_age_and_by_number) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
+  fixture_commit(&f, &txn);
+  int64_t changes = count(&f, "SELECT count(*) FROM event");
+  CHECK(changes > 0);
+  int64_t start = f.now;
+  for (int i = 0; i < 2500; i++) {
+    f.now = start + i;
+    note(&f, &m);
+  }
+  reads_flush(f.store);
+  for (int i = 0; i < 10; i++)
+    add_refusal(&f, start + i);
+  CHECK_INT(prune(&f, EVENTS_READS, start + 100, 5000), 100); /* by age */
+  CHECK_INT(prune(&f, EVENTS_READS, 0, 2400), 0);
+  CHECK_INT(prune(&f, EVENTS_READS, 0, 50), 2350); /* by number: the newest stay */
+  CHECK_INT(count(&f, "SELECT min(at) FROM event WHERE action = 'memory:read'"), start + 2450);
+  CHECK_INT(prune(&f, EVENTS_REFUSALS, start + 4, 3), 7);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'scope:refused'"), 3);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE change IS NOT NULL"), changes);
+  fixture_close(&f);
+}
+
+TEST(changes_cannot_be_deleted_from_the_log) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  (void)fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
+  fixture_commit(&f, &txn);
+  int64_t before = count(&f, "SELECT count(*) FROM event");
+  struct db *db = store_db(f.store);
+  CHECK_OK(db_begin(db, STR("default"), false, &f.err), &f.err);
+  enum status s = db_exec(db, &f.err, "DELETE FROM event WHERE team = ?1", "s", STR("default"));
+  if (s == STATUS_OK) /* a server reports it at the end */
+    s = db_commit(db, &f.err);
+  CHECK(s != STATUS_OK);
+  db_rollback(db);
+  CHECK(before > 0 && count(&f, "SELECT count(*) FROM event") == before);
   fixture_close(&f);
 }

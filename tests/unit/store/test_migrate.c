@@ -84,6 +84,33 @@ TEST(another_migration_runs_once_after_a_backup, .only = TEST_ON_SQLITE) {
   store_close(&st);
 }
 
+/* A store of schema 11 protects all events; after the migration, reads can be deleted, and everything is still there.
+ */
+TEST(a_store_of_schema_11_is_migrated, .only = TEST_ON_SQLITE) {
+  const char *path = path_join(NULL, "eleven.db");
+  struct store *st = NULL;
+  struct error err;
+  int64_t n = 0;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  store_close(&st);
+  run(path,
+      "DROP TRIGGER event_append_only;"
+      "CREATE TRIGGER event_append_only BEFORE DELETE ON event BEGIN"
+      " SELECT RAISE(ABORT, 'the event log is append-only'); END;"
+      "INSERT INTO event (team, at, action, op, project, source)"
+      " VALUES ('default', 1, 'memory:read', 'get', '', 'cli'), ('default', 2, 'token:add', 'token add', '', 'cli');"
+      "PRAGMA user_version = 11");
+  CHECK_OK(open_at(path, &st, &err), &err);
+  CHECK_OK(db_int(st->db, &n, NULL, &err, "PRAGMA user_version", NULL), &err);
+  CHECK_INT(n, store_schema_version());
+  store_close(&st);
+  struct direct *d = direct_open(path);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM event"), 2);
+  direct_do(d, "DELETE FROM event WHERE action = 'memory:read'");
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM event"), 1);
+  direct_close(d);
+}
+
 TEST(a_migration_that_fails_leaves_nothing, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "half.db");
   struct store *st = NULL;

@@ -105,3 +105,21 @@ TEST(a_user_without_rights_is_told_what_to_ask_for, .only = TEST_ON_POSTGRES) {
   CHECK(st == NULL);
   CHECK_INT(number(path, "SELECT count(*) FROM pg_namespace WHERE nspname = 'cairn'"), 0);
 }
+
+TEST(a_store_of_schema_11_is_migrated_on_a_server, .only = TEST_ON_POSTGRES) {
+  const char *path = test_store("eleven.db");
+  try_sql(path, "DROP TRIGGER event_append_only ON cairn.event");
+  try_sql(path, "CREATE TRIGGER event_append_only BEFORE DELETE ON cairn.event"
+                " FOR EACH ROW EXECUTE FUNCTION cairn.refuse('the event log is append-only')");
+  try_sql(path, "INSERT INTO cairn.event (team, at, action, op, project, source)"
+                " VALUES ('default', 1, 'memory:read', 'get', '', 'cli'), ('default', 2, 'token:add', 'x', '', 'cli')");
+  try_sql(path, "UPDATE cairn.schema_version SET version = 11");
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  store_close(&st);
+  CHECK_INT(number(path, "SELECT version FROM cairn.schema_version"), store_schema_version());
+  CHECK_INT(number(path, "SELECT count(*) FROM cairn.event"), 2);
+  try_sql(path, "DELETE FROM cairn.event WHERE action = 'memory:read'");
+  CHECK_INT(number(path, "SELECT count(*) FROM cairn.event"), 1);
+}

@@ -169,6 +169,25 @@ TEST(verification_detects_a_changed_row) {
   fixture_close(&f);
 }
 
+/* As if the migration was killed right after it had created its target. */
+TEST(a_target_that_was_just_created_is_not_an_empty_store) {
+  struct fixture f = fixture_new();
+  fill(&f, 3);
+  const char *path = test_store_new("created.db");
+  struct store *to = open_target(path);
+  store_close(&to);
+  struct store_options o = {.path = path, .now = f.now};
+  CHECK_STATUS(store_open(&o, &to, &f.err), STATUS_CONFLICT);
+  to = open_target(path);
+  struct move m = move_of(&f, to);
+  CHECK_OK(store_move(&m, &f.err), &f.err);
+  CHECK_INT(m.report.start, MOVE_FRESH);
+  store_close(&to);
+  CHECK_OK(store_open(&o, &to, &f.err), &f.err);
+  store_close(&to);
+  fixture_close(&f);
+}
+
 struct writer {
   struct fixture *f;
   bool done;

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "op/access/authenticate.h"
+
 /* ---- members of a result ---- */
 
 int64_t brain_int(yyjson_mut_val *obj, const char *name, int64_t missing) {
@@ -104,6 +106,12 @@ void brain_drop_empty(yyjson_mut_val *args) {
   }
 }
 
+/* Agents of a project cannot store a skill for others. */
+static bool is_limited(const struct tool_run *run) {
+  const struct principal *p = run->caller.principal;
+  return p ? p->role != ROLE_ADMIN : run->engine->agent[0] != 0;
+}
+
 void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   static const char *const lists[][2] = {{"keywords", "skill_keywords"}, {"projects", "skill_projects"}};
   yyjson_val *skill = yyjson_obj_get(run->args, "skill_trigger");
@@ -113,14 +121,26 @@ void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
     struct strs list = {0};
     json_strs(run->arena, skill, lists[i][0], &list);
+    if (i == 1 && !list.n && !is_limited(run))
+      strs_push(run->arena, &list, STR("*"));
     if (list.n)
       json_put_strs(run->doc, args, lists[i][1], &list);
   }
   json_put_bool(run->doc, args, "skill_always_on", json_bool(skill, "always_on", false));
 }
 
+/* In these systems no project means every project. */
+static void put_skill_projects(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  yyjson_mut_val *list = json_put_arr(run->doc, to, "projects"), *v;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "skill_projects"), i, n, v) {
+    if (!yyjson_mut_equals_str(v, "*"))
+      yyjson_mut_arr_append(list, yyjson_mut_val_mut_copy(run->doc, v));
+  }
+}
+
 const struct shape brain_skill_shape[] = {OBJECT("skill_trigger", COPY("name=skill_name"),
-                                                 LIST_OR_EMPTY("keywords=skill_keywords projects=skill_projects"),
+                                                 LIST_OR_EMPTY("keywords=skill_keywords"), CALL(put_skill_projects),
                                                  BOOLEAN("always_on=skill_always_on")),
                                           {0}};
 const struct shape brain_no_skill_shape[] = {FIXED("\"skill_trigger\":null"), {0}};
@@ -145,6 +165,30 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
   return prepare(run, args, BRAIN_WRITES, true);
 }
 
+enum status brain_check_skill(struct tool_run *run, yyjson_mut_val *memory) {
+  yyjson_mut_val *projects = yyjson_mut_obj_get(memory, "skill_projects"), *v;
+  struct str project = json_str(run->args, "project");
+  bool here = yyjson_mut_arr_size(projects) == 0;
+  size_t i, n;
+  yyjson_mut_arr_foreach(projects, i, n, v) {
+    here |= yyjson_mut_equals_str(v, "*") || yyjson_mut_equals_strn(v, project.p ? project.p : "", project.n);
+  }
+  if (here)
+    return STATUS_OK;
+  error_set(run->err, STATUS_NOT_FOUND, "no skill '%.*s' here", STR_ARG(json_str(run->args, "name")));
+  return error_fix(run->err, "it is limited to other projects: name one of them");
+}
+
+bool brain_needs_keyword(yyjson_mut_val *memory) {
+  return result_text(memory, "skill_name").p && !brain_bool(memory, "skill_always_on");
+}
+
+void brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args) {
+  brain_skill_args(run, args);
+  if (!result_text(args, "skill_name").p)
+    json_put_bool(run->doc, args, "inherit_skill", true);
+}
+
 enum status brain_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {
   json_put_bool(run->doc, args, "apply", !json_bool(run->args, "dry_run", true));
   brain_project(run, args, BRAIN_READS);
@@ -162,7 +206,8 @@ static int64_t clamp(int64_t n, int64_t most) { return n < 1 ? 1 : n > most ? mo
 
 int64_t brain_limit(const struct tool_run *run, int64_t missing, int64_t most) {
   assert(missing >= 1 && missing <= most);
-  return clamp(json_int(run->args, "limit", missing), most);
+  int64_t limit = json_int(run->args, "limit", missing);
+  return limit < 1 ? missing : clamp(limit, most);
 }
 
 void brain_put_days(struct tool_run *run, yyjson_mut_val *args, const char *name, const char *arg) {

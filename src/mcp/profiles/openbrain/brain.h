@@ -39,6 +39,12 @@ void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */
 void brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
 extern const struct shape brain_skill_shape[], brain_no_skill_shape[];
+/* A new version brings its own skill, or keeps that of the old one. */
+void brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args);
+/* Refuses a skill that is limited to other projects than that of the call. */
+NODISCARD enum status brain_check_skill(struct tool_run *run, yyjson_mut_val *memory);
+/* True for a skill that is not always on: boot leaves it out. */
+bool brain_needs_keyword(yyjson_mut_val *memory);
 #define SKILL_TRIGGER WHEN_OF("skill_name", brain_skill_shape), UNLESS_OF("skill_name", brain_no_skill_shape)
 /* For `prepare`: applies the source, drops empty texts, and sets the project of a read or of a write. */
 enum status brain_prepare_read(struct tool_run *run, yyjson_mut_val *args);
@@ -49,7 +55,7 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
 
 enum status brain_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
 enum status brain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
-/* The argument `limit`, from 1 to `most`. */
+/* The argument `limit`, at most `most`; `missing` if it is absent, 0 or negative. */
 int64_t brain_limit(const struct tool_run *run, int64_t missing, int64_t most);
 /* Turns the number of days in argument `name` into the operation's argument `arg`, unless it is 0. */
 void brain_put_days(struct tool_run *run, yyjson_mut_val *args, const char *name, const char *arg);

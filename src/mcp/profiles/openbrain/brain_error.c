@@ -6,6 +6,7 @@ static bool is_from_gate(const struct error *err) {
   return (err->code == STATUS_REFUSED && err->step) || err->code == STATUS_DUPLICATE;
 }
 
+#define BOOT_FIRST "boot first; session_id is 0, or what the boot of this client returned"
 /* Fixes that replace those of an operation, which name commands without a tool in these profiles. */
 static const struct {
   const char *op;
@@ -20,6 +21,15 @@ static const struct {
      "memory"},
     {"task status", STATUS_CONFLICT, "a boot lists the tasks"},
     {"capture", STATUS_REFUSED, "give sentences of five words or more"},
+    {"session task", STATUS_CONFLICT, BOOT_FIRST},
+    {"session task", STATUS_NOT_FOUND, BOOT_FIRST},
+    {"session end", STATUS_CONFLICT, BOOT_FIRST},
+    {"session end", STATUS_NOT_FOUND, BOOT_FIRST},
+    {"session handoff", STATUS_CONFLICT, BOOT_FIRST},
+    {"session handoff", STATUS_NOT_FOUND, BOOT_FIRST},
+    {"scratch set", STATUS_CONFLICT, BOOT_FIRST},
+    {"scratch get", STATUS_CONFLICT, BOOT_FIRST},
+    {"scratch list", STATUS_CONFLICT, BOOT_FIRST},
 };
 
 static struct str fix_of(struct tool_run *run, const struct error *err) {

@@ -27,7 +27,8 @@ enum status openbrain_forget_many(struct tool_run *run);
 /* openbrain_read.c */
 enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result);
-extern const struct shape openbrain_recall_shape[], openbrain_annotate_shape[], openbrain_skill_shape[];
+extern const struct shape openbrain_recall_shape[], openbrain_annotate_shape[];
+enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain_list_recent(struct tool_run *run);
 enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result);
 
@@ -37,5 +38,6 @@ NODISCARD enum status openbrain_repeats(struct tool_run *run, struct str project
 
 /* openbrain_session.c */
 enum status openbrain_boot(struct tool_run *run);
+enum status openbrain_prepare_ack(struct tool_run *run, yyjson_mut_val *args);
 extern const struct shape openbrain_ack_shape[], openbrain_checkpoint_shape[];
 enum status openbrain_reminder(struct tool_run *run);

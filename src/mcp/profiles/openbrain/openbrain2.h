@@ -22,7 +22,8 @@ extern const struct shape openbrain2_remember_shape[], openbrain2_supersede_shap
 
 /* openbrain2_read.c */
 enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args);
-extern const struct shape openbrain2_recall_shape[], openbrain2_search_shape[], openbrain2_skill_shape[];
+extern const struct shape openbrain2_recall_shape[], openbrain2_search_shape[];
+enum status openbrain2_finish_skill(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_prepare_search(struct tool_run *run, yyjson_mut_val *args);
 
 enum status openbrain2_list_recent(struct tool_run *run);

@@ -111,8 +111,22 @@ static void put_tools(struct tool_run *run, yyjson_mut_val *to) {
   yyjson_mut_obj_add_val(run->doc, v, "names", names);
 }
 
+/* Handle and number of the caller's session. */
 static void put_session(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *health UNUSED) {
-  json_put(run->doc, to, "session_id", run->caller.session.p ? run->caller.session : STR(""));
+  static const struct shape rows[] = {COPY("session_id=session db_session_id=session_id"), {0}};
+  struct error *outer = run->err, ignored;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *s;
+  size_t i, n;
+  json_put_bool(run->doc, args, "all_projects", true);
+  run->err = &ignored;
+  enum status status = tool_op(run, "session list", args, &result);
+  run->err = outer;
+  yyjson_mut_arr_foreach(status == STATUS_OK ? yyjson_mut_obj_get(result, "sessions") : NULL, i, n, s) {
+    if (brain_bool(s, "self"))
+      shape_add(run, to, s, rows);
+  }
+  if (!yyjson_mut_obj_get(to, "session_id"))
+    json_put(run->doc, to, "session_id", STR(""));
 }
 
 static const struct shape health_shape[] = {
@@ -165,7 +179,7 @@ enum status openbrain2_recent_errors(struct tool_run *run) {
   static const struct shape errors_shape[] = {EACH_OF("errors", error_shape), {0}};
   yyjson_mut_val *args = new_args(run), *found = NULL;
   int64_t n = json_int(run->args, "n", 20);
-  json_put_int(run->doc, args, "limit", n < 1 ? 1 : n > 500 ? 500 : n);
+  json_put_int(run->doc, args, "limit", n < 1 ? 20 : n > 500 ? 500 : n);
   TRY(tool_op(run, "errors", args, &found));
   run->result = shape_object(run, found, errors_shape);
   return STATUS_OK;

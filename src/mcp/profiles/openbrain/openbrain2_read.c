@@ -11,12 +11,24 @@ enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args U
   return openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m);
 }
 
+/* Of an incident. */
+static void put_linked_rules(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  yyjson_mut_val *list, *l;
+  size_t i, n;
+  if (!str_is(result_text(memory, "kind"), kind_names[KIND_INCIDENT]))
+    return;
+  list = json_put_arr(run->doc, to, "linked_rule_ids");
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
+    if (str_is(result_text(l, "rel"), "relates") && str_is(result_text(l, "direction"), "out"))
+      yyjson_mut_arr_add_sint(run->doc, list, brain_int(l, "id", 0));
+  }
+}
+
 const struct shape openbrain2_recall_shape[] = {
     SUCCESS,
     MEMORY(COPY("body")),
-    OBJECT(
-        "extra",
-        COPY("status priority due root_cause resolution tags expires_at state access_count last_accessed claimed_by")),
+    OBJECT("extra", COPY("status priority due_condition=due root_cause resolution"), CALL(put_linked_rules),
+           COPY("tags expires_at state access_count last_accessed claimed_by")),
     CALL(brain_put_annotation),
     WHEN_OF("skill_name", brain_skill_shape),
     WHEN(
@@ -112,15 +124,17 @@ static enum status count_kinds(struct tool_run *run, yyjson_mut_val *to, int64_t
 }
 
 static enum status count_severities(struct tool_run *run, yyjson_mut_val *to) {
-  yyjson_mut_val *args = new_args(run), *blockers = NULL, *rules = NULL;
+  yyjson_mut_val *args = new_args(run), *blockers = NULL, *rules = NULL, *retired = NULL;
   json_put_int(run->doc, args, "limit", 1);
   json_put(run->doc, args, "type", STR("guardrail"));
   brain_project(run, args, BRAIN_READS);
   TRY(tool_op(run, "list", args, &blockers));
   TRY(list_of(run, kind_names[KIND_RULE], "active", 1, &rules));
+  TRY(list_of(run, kind_names[KIND_RULE], "superseded", 1, &retired));
   yyjson_mut_val *v = json_put_obj(run->doc, to, "rules_by_severity");
   json_put_int(run->doc, v, "BLOCKER", brain_int(blockers, "total", 0));
   json_put_int(run->doc, v, "PATTERN", brain_int(rules, "total", 0) - brain_int(blockers, "total", 0));
+  json_put_int(run->doc, v, "DEPRECATED", brain_int(retired, "total", 0));
   return STATUS_OK;
 }
 
@@ -166,7 +180,12 @@ enum status openbrain2_stats(struct tool_run *run) {
 
 /* ---- skills ---- */
 
-const struct shape openbrain2_skill_shape[] = {
-    SUCCESS,       COPY("kind memory_id=id headline body project"), UPPER("severity"),
-    SKILL_TRIGGER, COPY("via_skill_trigger=skill_name created_at"), {0},
-};
+enum status openbrain2_finish_skill(struct tool_run *run, yyjson_mut_val *result) {
+  static const struct shape rows[] = {
+      SUCCESS,       COPY("kind memory_id=id headline body project"), UPPER("severity"),
+      SKILL_TRIGGER, COPY("via_skill_trigger=skill_name created_at"), {0},
+  };
+  TRY(brain_check_skill(run, result));
+  run->result = shape_object(run, result, rows);
+  return STATUS_OK;
+}

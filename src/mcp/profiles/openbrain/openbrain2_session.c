@@ -77,7 +77,7 @@ static enum status is_always_shown(struct boot *b, int64_t id, bool *ret_always)
   yyjson_mut_val *m = NULL;
   TRY(brain_look(b->run, id, &m));
   *ret_always = (!str_is(result_text(m, "delivery"), "on_demand") && !str_is(result_text(m, "delivery"), "skill")) ||
-                brain_bool(yyjson_mut_obj_get(m, "skill"), "always_on");
+                brain_bool(m, "skill_always_on");
   return STATUS_OK;
 }
 

@@ -60,6 +60,30 @@ static size_t count_words(struct str text) {
   return n;
 }
 
+static bool has_word_at(struct str text, size_t at, const char *word) {
+  size_t n = strlen(word);
+  return at + n <= text.n && (at == 0 || !ascii_alnum(text.p[at - 1])) &&
+         str_ieq(str_slice(text, at, at + n), str_from(word));
+}
+
+/* A year and a dash within the next characters. */
+static bool has_date_near(struct str text, size_t at) {
+  enum { NEAR = 24 };
+  for (size_t i = at; i + 4 < text.n && i < at + NEAR; i++)
+    if (ascii_digit(text.p[i]) && ascii_digit(text.p[i + 1]) && ascii_digit(text.p[i + 2]) &&
+        ascii_digit(text.p[i + 3]) && text.p[i + 4] == '-')
+      return true;
+  return false;
+}
+
+/* Dated GUARDRAIL and "Update:" markers, anywhere in the text. */
+static size_t count_markers(struct str body) {
+  size_t n = 0;
+  for (size_t i = 0; i < body.n; i++)
+    n += has_word_at(body, i, "update:") || (has_word_at(body, i, "guardrail") && has_date_near(body, i));
+  return n;
+}
+
 /* Limits of that system's gate which Cairn's does not have. */
 static enum status check_texts(struct tool_run *run, struct str headline, struct str body) {
   size_t in_headline = count_words(headline), in_body = count_words(body);
@@ -81,6 +105,12 @@ static enum status check_texts(struct tool_run *run, struct str headline, struct
     return error_fix(run->err,
                      in_body ? "store each idea separately, or use capture_context_v2" : "say what it is about");
   }
+  size_t markers = count_markers(body);
+  if (markers >= 2) {
+    error_set(run->err, STATUS_REFUSED, "the body stacks %zu dated updates", markers);
+    error_step(run->err, "atomic");
+    return error_fix(run->err, "store only the current state; supersede_rule_v2 records each later change");
+  }
   return STATUS_OK;
 }
 
@@ -96,6 +126,7 @@ enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *ar
   TRY(check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body")));
   lower_severity(run, args);
   brain_skill_args(run, args);
+  json_put_bool(run->doc, args, "keep_fields", true); /* a duplicate is reported, and changes nothing */
   return STATUS_OK;
 }
 
@@ -147,29 +178,64 @@ void openbrain2_error(struct tool_run *run, const struct error *err) {
 
 /* ---- results of writes ---- */
 
-static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+/* Rules below the threshold of a duplicate, as a search by the text of the new one finds them. */
+static yyjson_mut_val *similar_rules(struct tool_run *run, yyjson_mut_val *stored) {
+  enum { SHOWN = 5 };
+  static const double least = 0.62;
+  static const struct shape rows[] = {COPY("id headline"), CALL(brain_put_similarity), COPY("untrusted"), {0}};
+  struct error *outer = run->err, ignored;
+  yyjson_mut_val *args = new_args(run), *found = NULL, *m, *list = yyjson_mut_arr(run->doc);
+  struct str headline = json_str(run->args, "headline"), body = json_str(run->args, "body");
+  json_put(run->doc, args, "query", arena_printf(run->arena, "%.*s. %.*s", STR_ARG(headline), STR_ARG(body)));
+  json_put(run->doc, args, "kind", str_from(kind_names[KIND_RULE]));
+  json_put(run->doc, args, "detail", STR("headline"));
+  json_put_bool(run->doc, args, "explain", true);
+  json_put_int(run->doc, args, "limit", 2 * SHOWN);
+  brain_project(run, args, BRAIN_WRITES);
+  run->err = &ignored;
+  enum status s = tool_op(run, "search", args, &found);
+  run->err = outer;
+  size_t i, n;
+  yyjson_mut_arr_foreach(s == STATUS_OK ? yyjson_mut_obj_get(found, "results") : NULL, i, n, m) {
+    double similarity = brain_num(yyjson_mut_obj_get(m, "parts"), "similarity", 0);
+    if (similarity >= least && brain_int(m, "id", 0) != brain_int(stored, "id", 0) && yyjson_mut_arr_size(list) < SHOWN)
+      yyjson_mut_arr_append(list, shape_object(run, m, rows));
+  }
+  return list;
+}
+
+static yyjson_mut_val *warned_of(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *w;
   size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
-    if (!str_is(result_text(w, "code"), "contradiction"))
-      continue;
-    yyjson_mut_val *extra = json_put_obj(run->doc, to, "extra");
-    brain_copy_list(run, extra, "similar_existing", w, "memories");
-    json_put(run->doc, extra, "hint",
-             STR("This is close to what is stored already. If they conflict, supersede the wrong one with "
-                 "supersede_rule_v2(old_id, new_headline, new_body, reason)."));
-    return;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(brain_plain(run, result), "warnings"), i, n, w) {
+    if (str_is(result_text(w, "code"), "contradiction"))
+      return yyjson_mut_val_mut_copy(run->doc, yyjson_mut_obj_get(w, "memories"));
   }
+  return NULL;
+}
+
+static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  yyjson_mut_val *list = warned_of(run, result), *extra;
+  if (!list && str_is(result_text(result, "kind"), kind_names[KIND_RULE]))
+    list = similar_rules(run, result);
+  if (!yyjson_mut_arr_size(list))
+    return;
+  extra = json_put_obj(run->doc, to, "extra");
+  yyjson_mut_obj_add_val(run->doc, extra, "similar_existing", list);
+  json_put(run->doc, extra, "hint",
+           STR("This is close to what is stored already. If they conflict, supersede the wrong one with "
+               "supersede_rule_v2(old_id, new_headline, new_body, reason)."));
 }
 
 static void put_skipped(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
   put_duplicate(run, to, result, brain_int(result, "id", 0), brain_num(result, "similarity", 1));
 }
 
+/* Without the body: the caller has just sent it, and recall_v2 shows it. */
+#define WRITTEN COPY("kind id memory_id=id headline project untrusted"), UPPER("severity"), CALL(openbrain2_put_links)
+
 const struct shape openbrain2_remember_shape[] = {
-    WHEN("action=skipped", CALL(put_skipped)),
-    UNLESS("action=skipped", SUCCESS, MEMORY(ARGUMENT("body=body|content")), CALL(put_neighbours)),
-    {0}};
+    WHEN("action=skipped", CALL(put_skipped)), UNLESS("action=skipped", SUCCESS, WRITTEN, CALL(put_neighbours)), {0}};
 
 enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *m;
@@ -212,9 +278,9 @@ enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *a
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
   lower_severity(run, args);
+  brain_supersede_skill(run, args);
   return STATUS_OK;
 }
 
-const struct shape openbrain2_supersede_shape[] = {
-    SUCCESS, MEMORY(ARGUMENT("body=new_body")), CALL(brain_put_not_inherited), {0}};
+const struct shape openbrain2_supersede_shape[] = {SUCCESS, WRITTEN, CALL(brain_put_not_inherited), {0}};
 const struct shape openbrain2_status_shape[] = {SUCCESS, COPY("task_id=id status"), {0}};

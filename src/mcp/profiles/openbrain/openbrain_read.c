@@ -55,7 +55,7 @@ static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson
   enum status s = tool_op(run, "list", args, &result);
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
-    if (!str_eq(result_text(m, "project"), project))
+    if (!str_eq(result_text(m, "project"), project) || brain_needs_keyword(m))
       continue;
     yyjson_mut_arr_append(list, shape_object(run, m, pinned_shape));
     yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
@@ -168,13 +168,40 @@ enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t 
   return tool_op(run, "repeats", args, ret_result);
 }
 
+/* Counts by the names of that system: insights are stored as lessons, guardrails as rules. */
+static enum status put_types(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *stats) {
+  yyjson_mut_val *types = json_put_obj(run->doc, to, "by_type"), *args = new_args(run), *list = NULL, *key, *v;
+  json_put(run->doc, args, "type", STR("guardrail"));
+  json_put_int(run->doc, args, "limit", 1);
+  json_put_bool(run->doc, args, "all_projects", true);
+  TRY(tool_op(run, "list", args, &list));
+  int64_t guardrails = brain_int(list, "total", 0);
+  size_t i, n;
+  yyjson_mut_val *counts = yyjson_mut_obj_get(stats, "by_type");
+  if (!counts)
+    return STATUS_OK;
+  yyjson_mut_obj_foreach(counts, i, n, key, v) {
+    bool rule = yyjson_mut_equals_str(key, "rule"), lesson = yyjson_mut_equals_str(key, "lesson");
+    int64_t count = yyjson_mut_get_sint(v) - (rule ? guardrails : 0);
+    yyjson_mut_val *name = lesson ? yyjson_mut_str(run->doc, "insight") : yyjson_mut_val_mut_copy(run->doc, key);
+    if (count > 0)
+      yyjson_mut_obj_add(types, name, yyjson_mut_sint(run->doc, count));
+  }
+  if (guardrails)
+    json_put_int(run->doc, types, "guardrail", guardrails);
+  return STATUS_OK;
+}
+
 enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *repeats = NULL;
   TRY(openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats));
   yyjson_mut_val *to = brain_success(run);
   int64_t rules = brain_int(repeats, "rules", 0), repeated = brain_int(repeats, "repeated", 0);
-  static const struct shape counts[] = {COPY("total_memories=memories by_type last_7_days last_30_days"), {0}};
-  shape_add(run, to, result, counts);
+  static const struct shape total[] = {COPY("total_memories=memories"), {0}};
+  static const struct shape recent[] = {COPY("last_7_days last_30_days"), {0}};
+  shape_add(run, to, result, total);
+  TRY(put_types(run, to, result));
+  shape_add(run, to, result, recent);
   json_put_num(run->doc, to, "correction_repeat_rate", rules ? json_round((double)repeated / (double)rules, 4) : 0);
   brain_copy_list(run, to, "repeated_corrections", repeats, "pairs");
   if (repeated)
@@ -188,5 +215,10 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
 
 /* ---- load_skill ---- */
 
-const struct shape openbrain_skill_shape[] = {
-    SUCCESS, COPY("content=body id"), CALL(openbrain_put_type), COPY("project untrusted"), SKILL_TRIGGER, {0}};
+enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result) {
+  static const struct shape rows[] = {
+      SUCCESS, COPY("content=body id"), CALL(openbrain_put_type), COPY("project untrusted"), SKILL_TRIGGER, {0}};
+  TRY(brain_check_skill(run, result));
+  run->result = shape_object(run, result, rows);
+  return STATUS_OK;
+}

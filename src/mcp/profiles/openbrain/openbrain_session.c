@@ -63,13 +63,13 @@ static bool is_pinned_here(struct boot *b, int64_t id) {
   return false;
 }
 
-/* Adds memories that are not pinned, truncated to `characters`; 0: whole. */
+/* Adds memories that are not pinned, truncated to `characters`; 0: whole. Skills that need a keyword are left out. */
 static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t most, size_t characters) {
   size_t i, n;
   yyjson_mut_val *m;
   yyjson_mut_arr_foreach(list, i, n, m) {
     struct str body = result_text(m, "body");
-    if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_count(v, "content") >= most)
+    if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_needs_keyword(m) || brain_count(v, "content") >= most)
       continue;
     add_line(b, v, characters ? text_preview(body, characters) : body);
   }
@@ -86,11 +86,14 @@ static yyjson_mut_val *listed(struct boot *b, const char *name, const char *valu
 
 static void add_pinned(struct boot *b) {
   yyjson_mut_val *v = section(b, "PINNED GUARDRAILS"), *m;
-  yyjson_mut_val *list = listed(b, "delivery", "pinned", PINNED_SHOWN);
-  size_t i, n;
-  add_memories(b, v, list, PINNED_SHOWN, 0);
-  yyjson_mut_arr_foreach(list, i, n, m) {
-    yyjson_mut_arr_add_sint(b->run->doc, b->pinned, brain_int(m, "id", 0));
+  static const char *const deliveries[] = {"pinned", "skill"}; /* skills that are always on are like pinned ones */
+  for (size_t k = 0; k < ARRAY_LEN(deliveries); k++) {
+    yyjson_mut_val *list = listed(b, "delivery", deliveries[k], PINNED_SHOWN);
+    size_t i, n;
+    add_memories(b, v, list, PINNED_SHOWN, 0);
+    yyjson_mut_arr_foreach(list, i, n, m) {
+      yyjson_mut_arr_add_sint(b->run->doc, b->pinned, brain_int(m, "id", 0));
+    }
   }
   close_section(b, v);
 }
@@ -224,6 +227,13 @@ enum status openbrain_boot(struct tool_run *run) {
 }
 
 /* ---- the rest ---- */
+
+/* An item that a person added comes from no memory: the boot and the hint show memory_id 0. */
+enum status openbrain_prepare_ack(struct tool_run *run, yyjson_mut_val *args) {
+  if (json_int(run->args, "memory_id", -1) == 0)
+    yyjson_mut_obj_remove_key(args, "memory");
+  return brain_prepare_session_signed(run, args);
+}
 
 const struct shape openbrain_ack_shape[] = {SUCCESS, COPY("decision text removed remaining"), {0}};
 

@@ -18,15 +18,18 @@ enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *arg
   TRY(brain_prepare_write_signed(run, args));
   brain_skill_args(run, args);
   struct str type = result_text(args, "type");
-  if (!type.p)
+  if (!type.p) {
     json_put(run->doc, args, "type", default_type(json_str(run->args, "content")));
-  else if (str_is(type, "guardrail") && !str_empty(json_str(run->args, "project")))
+    json_put_bool(run->doc, args, "keep_fields", true); /* a guessed type must not change a stored one */
+  } else if (str_is(type, "guardrail") && !str_empty(json_str(run->args, "project"))) {
     json_put(run->doc, args, "delivery", STR("pinned"));
+  }
   return STATUS_OK;
 }
 
 static const char *action_name(struct str action) {
-  return str_is(action, "superseded") ? "updated" : str_is(action, "skipped") ? "skipped" : "stored";
+  bool updated = str_is(action, "superseded") || str_is(action, "updated");
+  return updated ? "updated" : str_is(action, "skipped") ? "skipped" : "stored";
 }
 
 static void put_metadata(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
@@ -145,6 +148,8 @@ enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *ar
   enum status s = brain_source(run, true);
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
+  if (strcmp(run->tool->op, "supersede") == 0)
+    brain_supersede_skill(run, args);
   return s;
 }
 
@@ -160,6 +165,7 @@ enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *res
   json_put_bool(run->doc, to, "new_pinned", brain_pinned(now));
   json_put(run->doc, to, "type", openbrain_type(now));
   result_copy(run, to, "project", now, "project");
+  result_copy(run, to, "skill_name", now, "skill_name");
   brain_put_not_inherited(run, to, result);
   return STATUS_OK;
 }

@@ -80,7 +80,7 @@ static const struct tool_arg supersede_args[] = {
   SOURCE,
   TEXT("type_override", 0, "type", "default: the old one's"),
   TEXT("project", 0, NULL, "default: the old one's"),
-  FLAG("inherit_pinned", 0, "inherit_pin", "false", "the new one is pinned if the old one was"), END
+  FLAG("inherit_pinned", 0, "inherit_pin", "false", "the new one is pinned if the old one was"), SKILL, END
 };
 static const struct tool_arg unsupersede_args[] = {
   INT("memory_id", REQ, "id", NULL, "the corrected memory, the older one"), SOURCE, END
@@ -156,7 +156,7 @@ static const struct tool tools[] = {
    .prepare = openbrain_prepare_supersede, .shape = openbrain_unsupersede_shape},
   {.name = "load_skill", .title = "Load skill", .description = "Load a skill by name.",
    .op = "skill load", .flags = TOOL_READS, .args = skill_args,
-   .prepare = brain_prepare_read_signed, .shape = openbrain_skill_shape},
+   .prepare = brain_prepare_read_signed, .finish = openbrain_finish_skill},
   {.name = "pin", .title = "Pin", .description = "Show a memory of a project at every boot and first in its searches.",
    .op = "pin", .flags = TOOL_IDEMPOTENT, .args = recall_args,
    .prepare = openbrain_prepare_pin, .finish = openbrain_finish_pin},
@@ -177,7 +177,7 @@ static const struct tool tools[] = {
   {.name = "acknowledge_action_item", .title = "Acknowledge action item",
    .description = "Answer a pending action item; storing is blocked until all are answered.",
    .op = "action ack", .flags = TOOL_IDEMPOTENT, .args = ack_args,
-   .prepare = brain_prepare_session_signed, .shape = openbrain_ack_shape},
+   .prepare = openbrain_prepare_ack, .shape = openbrain_ack_shape},
   {.name = "brain_checkpoint", .title = "Brain checkpoint",
    .description = "Before a risky action: show guardrails and relevant memories.",
    .op = "checkpoint", .flags = TOOL_READS, .args = checkpoint_args,

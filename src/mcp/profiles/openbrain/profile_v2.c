@@ -80,7 +80,7 @@ static const struct tool_arg supersede_args[] = {
   TEXT("new_headline", REQ, "headline", "at most 15 words"),
   TEXT("new_body", REQ, "text", "the corrected text"),
   TEXT("reason", REQ, NULL, "what was wrong or has changed"), SOURCE,
-  TEXT("severity", 0, NULL, "default: the old one's"), END
+  TEXT("severity", 0, NULL, "default: the old one's"), SKILL, END
 };
 static const struct tool_arg status_args[] = {
   INT("task_id", REQ, "id", NULL, "id of the task"),
@@ -254,7 +254,7 @@ static const struct tool tools[] = {
   /* skills, working memory */
   {.name = "load_skill_v2", .title = "Load skill", .description = "Load a skill by name.",
    .op = "skill load", .flags = TOOL_READS, .args = skill_args,
-   .prepare = brain_prepare_read, .shape = openbrain2_skill_shape},
+   .prepare = brain_prepare_read, .finish = openbrain2_finish_skill},
   {.name = "scratch_set_v2", .title = "Scratch: set", .description = "Store a value until the session ends.",
    .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .shape = brain_scratch_set_shape},
   {.name = "scratch_get_v2", .title = "Scratch: get", .description = "Read a scratch value.",

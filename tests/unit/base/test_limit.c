@@ -1,5 +1,5 @@
 /* test_limit.c: buckets that refill, lockouts that double, and a table of fixed size. */
-#include "http/access/limit.h"
+#include "base/limit.h"
 
 #include "support/cli.h"
 
@@ -29,6 +29,18 @@ TEST(burst_then_rate) {
   for (int i = 0; i < 200; i++)
     CHECK_INT(take("a", START + 1000 * SECOND), 0);
   CHECK(take("a", START + 1000 * SECOND) > 0); /* a bucket holds no more than the burst */
+}
+
+TEST(use_is_charged_afterwards) {
+  limits_init(&limits);
+  CHECK_INT(limit_excess(&limits, STR("a"), 10 * SECOND, START), 0);
+  limit_spend(&limits, STR("a"), 10 * SECOND, START);
+  CHECK_INT(limit_excess(&limits, STR("a"), 10 * SECOND, START), 0);
+  limit_spend(&limits, STR("a"), 3 * SECOND, START);
+  CHECK_INT(limit_excess(&limits, STR("a"), 10 * SECOND, START), 3 * SECOND);
+  CHECK_INT(limit_excess(&limits, STR("a"), 10 * SECOND, START + 2 * SECOND), SECOND);
+  CHECK_INT(limit_excess(&limits, STR("a"), 10 * SECOND, START + 3 * SECOND), 0);
+  CHECK_INT(limit_excess(&limits, STR("b"), 10 * SECOND, START), 0);
 }
 
 /* Ten wrong attempts, a second apart; true if the tenth, and only the tenth, locks. */

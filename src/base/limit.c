@@ -1,5 +1,5 @@
 /* limit.c: token buckets, and lockouts after wrong attempts. */
-#include "http/access/limit.h"
+#include "base/limit.h"
 
 #include <assert.h>
 #include <sodium.h>
@@ -40,6 +40,17 @@ int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst
     return wait;
   e->until += step;
   return 0;
+}
+
+void limit_spend(struct limits *l, struct str who, int64_t us, int64_t now) {
+  struct limit_entry *e = find(l, who, now, true);
+  assert(us >= 0 && e->until >= now);
+  e->until += us;
+}
+
+int64_t limit_excess(struct limits *l, struct str who, int64_t depth_us, int64_t now) {
+  const struct limit_entry *e = find(l, who, now, false);
+  return e && e->until - now > depth_us ? e->until - now - depth_us : 0;
 }
 
 void limit_note(struct limits *l, struct str who, int64_t until, int64_t now) {

@@ -33,6 +33,10 @@ void limits_init(struct limits *l);
 /* Takes one call of `who`, limited to `rate` per second and `burst` at once. Returns 0 if allowed, else the time to
  * wait. */
 int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst, int64_t now);
+/* A bucket that is charged after the fact: limit_spend() moves it forward by `us`, and limit_excess() is how far it is
+ * more than `depth_us` ahead: the time to wait; 0: none. */
+void limit_spend(struct limits *l, struct str who, int64_t us, int64_t now);
+int64_t limit_excess(struct limits *l, struct str who, int64_t depth_us, int64_t now);
 /* Remembers `who` until then; limit_noted() tests it. For tables with no other use. */
 void limit_note(struct limits *l, struct str who, int64_t until, int64_t now);
 bool limit_noted(struct limits *l, struct str who, int64_t now);

@@ -1,0 +1,30 @@
+/* fair.h: fair use of a few places (engines, workers) by many callers.
+ *
+ * While others are active, a caller gets all places but one, and so do all callers of a team together: a free place is
+ * left for the next caller. A caller that is alone gets all. Pure: the time is passed in, and the user locks. */
+#pragma once
+
+#include "base/str.h"
+
+struct caller;
+
+struct fair_id {
+  uint64_t caller, team; /* 0: unknown, not limited */
+};
+
+/* When two different ids were last active: enough to tell for each id whether another one is. */
+struct fair_activity {
+  uint64_t last;
+  int64_t last_at, others_at;
+};
+
+struct fair {
+  struct fair_activity callers, teams;
+};
+
+struct fair_id fair_id_of(const struct caller *c);
+/* Times are ticks. */
+void fair_note(struct fair *f, struct fair_id who, int64_t now);
+/* True if `who` may take one of `places`, of which `n` are used. */
+bool fair_may_take(const struct fair *f, struct fair_id who, const struct fair_id *used, size_t n, size_t places,
+                   int64_t now);

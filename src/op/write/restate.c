@@ -1,0 +1,315 @@
+/* restate.c: a write whose text is already stored changes the fields that the caller gave. */
+#include "op/write/restate.h"
+
+#include <assert.h>
+
+#include "store/search/candidates.h"
+
+/* ---- the fields ---- */
+
+enum restated {
+  ANY_KIND = 1,  /* else kept only if the kind stays the same */
+  IN_PLACE = 2,  /* may change in the stored memory; a change of the others makes a new version */
+  NOT_GIVEN = 4, /* never an argument, but kept in a new version */
+  BY_TYPE = 8,   /* replace_default_to() keeps it */
+};
+static const struct {
+  const char *name;
+  const char *arg; /* NULL: the same */
+  unsigned flags;
+} restated[] = {
+    {"type", NULL, BY_TYPE},
+    {"kind", NULL, BY_TYPE},
+    {"severity", NULL, BY_TYPE},
+    {"headline", NULL, ANY_KIND},
+    {"delivery", NULL, ANY_KIND | IN_PLACE},
+    {"skill_name", NULL, ANY_KIND},
+    {"skill_always_on", NULL, ANY_KIND},
+    {"weight", NULL, ANY_KIND | IN_PLACE},
+    {"confidence", NULL, ANY_KIND},
+    {"verified_at", "verified", ANY_KIND},
+    {"valid_from", NULL, ANY_KIND},
+    {"expires_at", "ttl", ANY_KIND | IN_PLACE},
+    {"priority", NULL, IN_PLACE},
+    {"milestone", NULL, IN_PLACE},
+    {"due", NULL, IN_PLACE},
+    {"root_cause", NULL, IN_PLACE},
+    {"resolution", NULL, IN_PLACE},
+    {"status", NULL, NOT_GIVEN},
+    {"claimed_by", NULL, NOT_GIVEN},
+    {"claimed_at", NULL, NOT_GIVEN},
+    {"access_count", NULL, ANY_KIND | NOT_GIVEN},
+    {"last_accessed", NULL, ANY_KIND | NOT_GIVEN},
+    {"upvotes", NULL, ANY_KIND | NOT_GIVEN},
+    {"downvotes", NULL, ANY_KIND | NOT_GIVEN},
+};
+
+static const struct field *field_of(const char *name) {
+  size_t i = 0;
+  while (strcmp(memory_fields[i].name, name) != 0) {
+    i++;
+    assert(i < memory_field_count);
+  }
+  return &memory_fields[i];
+}
+
+static void copy_field(const struct field *f, struct memory *to, const struct memory *from) {
+  size_t size = f->form == FIELD_TEXT ? sizeof(struct str) : f->form == FIELD_REAL ? sizeof(double) : sizeof(int64_t);
+  memcpy(field_at(to, f->offset), field_at(from, f->offset), size);
+}
+
+/* Bits of `given`: rows of the table, then lists of memory_lists; GIVEN_KNOWN: the write has arguments. */
+#define GIVEN_KNOWN ((uint64_t)1 << 63)
+static uint64_t field_bit(size_t i) { return (uint64_t)1 << i; }
+static uint64_t list_bit(size_t i) { return (uint64_t)1 << (ARRAY_LEN(restated) + i); }
+
+static uint64_t name_bit(const char *name) {
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    if (strcmp(restated[i].name, name) == 0)
+      return field_bit(i);
+  return 0;
+}
+
+void restate_note_given(struct write *w, yyjson_val *args) {
+  const struct mem_type *t = type_find(w->m.type);
+  assert(ARRAY_LEN(restated) + memory_list_count < 63);
+  w->given = GIVEN_KNOWN;
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    if (!(restated[i].flags & NOT_GIVEN) && yyjson_obj_get(args, restated[i].arg ? restated[i].arg : restated[i].name))
+      w->given |= field_bit(i);
+  for (size_t i = 0; i < memory_list_count; i++)
+    if (list_at(&w->m, i)->n)
+      w->given |= list_bit(i);
+  /* A type such as guardrail implies them. */
+  w->given |= (t && t->severity ? name_bit("severity") : 0) | (t && t->delivery ? name_bit("delivery") : 0);
+}
+
+/* ---- defaults ---- */
+
+/* Fills in what the caller left out. Given labels are added to the stored ones. */
+static void keep_stored(struct op_call *call, struct write *w, const struct memory *old) {
+  struct memory *m = &w->m;
+  struct error ignored;
+  const struct mem_type *t;
+  replace_default_to(m, old, w->weight_given);
+  bool same_kind = type_resolve(m->kind, m->type, &t, &ignored) == STATUS_OK && str_is(old->kind, kind_names[t->kind]);
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    if (!(w->given & field_bit(i)) && !(restated[i].flags & BY_TYPE) && (same_kind || (restated[i].flags & ANY_KIND)))
+      copy_field(field_of(restated[i].name), m, old);
+  if ((w->given & name_bit("skill_name")) && !(w->given & name_bit("delivery")) && str_is(m->delivery, "on_demand"))
+    m->delivery = STR("skill"); /* as for a new skill */
+  for (size_t i = 0; i < memory_list_count; i++)
+    if (same_kind || list_at(m, i) != &m->acceptance) {
+      struct strs all = {0};
+      labels_merge(call->arena, &all, list_at(old, i));
+      labels_merge(call->arena, &all, list_at(m, i));
+      *list_at(m, i) = all;
+    }
+  m->corroborated = (int64_t)m->domains.n;
+}
+
+enum status restate_keep(struct op_call *call, struct write *w, const struct memory *old) {
+  struct memory draft = w->m, *m = &w->m, stored = *old;
+  if (!(w->given & GIVEN_KNOWN) || !replace_allowed(w, old))
+    return STATUS_OK;
+  TRY(memory_load_lists(call->engine->store, call->arena, &stored, call->err));
+  if (w->keep_fields || !(w->given & (name_bit("type") | name_bit("kind")))) {
+    m->type = old->type;
+    m->severity = w->given & name_bit("severity") ? m->severity : old->severity;
+  }
+  keep_stored(call, w, &stored);
+  m->valid_from = draft.valid_from;
+  m->headline = draft.headline;
+  m->access_count = m->upvotes = m->downvotes = m->last_accessed = 0; /* of the other text */
+  return STATUS_OK;
+}
+
+/* The stored memory with the text of the draft, by its key or its text; id 0: none. */
+static enum status find_same(struct op_call *call, struct write *w, struct memory *ret_same) {
+  struct store *st = call->engine->store;
+  struct scope scope = call_scope(call);
+  struct memory *m = &w->m;
+  struct error ignored;
+  const struct mem_type *t;
+  char hash[HASH_TEXT_SIZE];
+  struct ids ids = {0};
+  bool found = false;
+  *ret_same = (struct memory){0};
+  if (m->key.p)
+    TRY(memory_by_key(st, scope.team, m->project, m->key, call->arena, ret_same, &found, call->err));
+  if (!found && type_resolve(m->kind, m->type, &t, &ignored) == STATUS_OK) {
+    scope.project = m->project;
+    scope.all_projects = false;
+    body_hash(call->arena, m->body, hash);
+    TRY(candidates_exact(st, &scope, str_from(kind_names[t->kind]), str_from(hash), call->arena, &ids, call->err));
+    if (ids.n)
+      TRY(memory_by_id(st, scope.team, ids.v[0], call->arena, ret_same, &found, call->err));
+  }
+  if (!found)
+    return STATUS_OK;
+  TRY(memory_load_lists(st, call->arena, ret_same, call->err));
+  return memory_load_body(st, call->arena, ret_same, call->err);
+}
+
+/* True if the draft is another memory although its text is the same: an incident at another time, or another headline.
+ */
+static bool is_distinct(struct op_call *call, const struct write *w, const struct memory *same) {
+  struct memory draft = w->m;
+  draft.kind = same->kind;
+  return !(draft.key.p && str_eq(draft.key, same->key)) &&
+         (duplicate_recurs(call->arena, &draft, call->now, same) || duplicate_headline_adds(call->arena, &draft, same));
+}
+
+enum status restate_defaults(struct op_call *call, struct write *w) {
+  struct memory same;
+  if (!(w->given & ~GIVEN_KNOWN) || w->keep_fields || w->exact || w->supersedes.p || w->m.body.n > BODY_BYTES)
+    return STATUS_OK;
+  TRY(find_same(call, w, &same));
+  char stored[HASH_TEXT_SIZE], draft[HASH_TEXT_SIZE];
+  body_hash(call->arena, same.body, stored);
+  body_hash(call->arena, w->m.body, draft);
+  if (same.id && strcmp(stored, draft) == 0 && !replace_outweighs(w, &same) && !is_distinct(call, w, &same))
+    keep_stored(call, w, &same);
+  return STATUS_OK;
+}
+
+/* ---- the verdict ---- */
+
+void restate_skip(struct op_call *call, struct write *w, const struct memory *m, bool same_text) {
+  struct memory *met = arena_new(call->arena, struct memory);
+  assert(m->id && m->uid.n);
+  *met = *m;
+  w->met = met;
+  w->same_text = same_text;
+  w->action = WRITE_SKIPPED;
+  w->id = m->id;
+  w->uid = m->uid;
+  w->headline = m->headline;
+}
+
+static uint64_t changed_fields(const struct write *w) {
+  uint64_t changed = 0;
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    if ((w->given & field_bit(i)) && !memory_field_equal(field_of(restated[i].name), &w->m, w->met))
+      changed |= field_bit(i);
+  for (size_t i = 0; i < memory_list_count; i++)
+    for (size_t k = 0; (w->given & list_bit(i)) && k < list_at(&w->m, i)->n; k++)
+      if (!labels_have(list_at(w->met, i), list_at(&w->m, i)->v[k]))
+        changed |= list_bit(i);
+  return changed;
+}
+
+static uint64_t in_place_fields(void) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    bits |= restated[i].flags & IN_PLACE ? field_bit(i) : 0;
+  return bits;
+}
+
+static void put_changed(struct op_call *call, struct write *w, uint64_t changed) {
+  yyjson_mut_doc *doc = call->doc;
+  yyjson_mut_val *was, *is;
+  w->changed = yyjson_mut_obj(doc);
+  was = json_put_obj(doc, w->changed, "was");
+  is = json_put_obj(doc, w->changed, "is");
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    if (changed & field_bit(i)) {
+      memory_put_field(doc, was, field_of(restated[i].name), w->met);
+      memory_put_field(doc, is, field_of(restated[i].name), &w->m);
+    }
+  for (size_t i = 0; i < memory_list_count; i++)
+    if (changed & list_bit(i)) {
+      json_put_strs(doc, was, memory_lists[i].name, list_at(w->met, i));
+      json_put_strs(doc, is, memory_lists[i].name, list_at(&w->m, i));
+    }
+}
+
+/* "type, tags" */
+static struct str names_of(struct arena *a, uint64_t changed) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < ARRAY_LEN(restated) + memory_list_count; i++)
+    if (changed & field_bit(i))
+      buf_addf(&b, "%s%s", b.n ? ", " : "",
+               i < ARRAY_LEN(restated) ? restated[i].name : memory_lists[i - ARRAY_LEN(restated)].name);
+  return buf_str(&b);
+}
+
+static void warn_not_applied(struct op_call *call, struct write *w, uint64_t changed) {
+  struct str names = names_of(call->arena, changed);
+  bool same = w->same_text;
+  list_push(
+      call->arena, &w->warnings,
+      (struct warning){.code = "not_changed",
+                       .message = arena_printf(call->arena, "%.*s of memory %lld stays as stored: %s", STR_ARG(names),
+                                               (long long)w->id,
+                                               !same            ? "its text is similar, not the same"
+                                               : w->keep_fields ? "keep_fields was set"
+                                                                : "it is trusted, and this text is not"),
+                       .fix = arena_printf(call->arena, "cairn supersede %lld --reason WHY TEXT, with the new values",
+                                           (long long)w->id)});
+}
+
+static enum status change_in_place(struct op_call *call, struct txn *txn, struct write *w, uint64_t changed) {
+  struct memory now = *w->met;
+  for (size_t i = 0; i < ARRAY_LEN(restated); i++)
+    if (changed & field_bit(i))
+      copy_field(field_of(restated[i].name), &now, &w->m);
+  now.updated_at = txn->now;
+  w->action = WRITE_UPDATED;
+  return memory_change(txn, call->arena, w->met, &now, "memory:update", call->err);
+}
+
+/* A person's text stays the person's if an agent only labels it, so that it does not fade; fields that make it an
+ * instruction, or show it unasked, make the version the agent's. */
+static bool stays_trusted(const struct write *w, uint64_t changed) {
+  const struct memory *old = w->met;
+  uint64_t shown = name_bit("kind") | name_bit("severity") | name_bit("headline") | name_bit("delivery") |
+                   name_bit("skill_name") | name_bit("skill_always_on");
+  if (str_is(old->kind, kind_names[KIND_RULE]))
+    shown |= name_bit("type");
+  return str_is(old->trust, "user") && memory_is_trusted(&w->m) && str_eq(old->kind, w->m.kind) &&
+         str_eq(old->project, w->m.project) && str_eq(old->body, w->m.body) && !(changed & shown);
+}
+
+static enum status make_version(struct op_call *call, struct write *w, uint64_t changed, struct replacement *rep) {
+  struct str reason = str_trim(w->reason), names = names_of(call->arena, changed);
+  keep_stored(call, w, w->met);
+  if (stays_trusted(w, changed))
+    w->m.trust = w->met->trust;
+  w->action = WRITE_STORED;
+  w->id = 0;
+  w->inherit_pin = w->inherit_skill = w->inherit_key = true;
+  if (str_empty(reason))
+    reason = arena_printf(call->arena, "same text, changed: %.*s", STR_ARG(names));
+  return replace_choose(call, w, w->met, reason, rep);
+}
+
+enum status restate_apply(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
+  assert(w->action == WRITE_SKIPPED && w->met);
+  if (!(w->given & ~GIVEN_KNOWN))
+    return STATUS_OK;
+  struct memory *met = arena_new(call->arena, struct memory);
+  *met = *w->met;
+  TRY(memory_load_lists(txn->store, call->arena, met, call->err));
+  w->met = met;
+  uint64_t changed = changed_fields(w);
+  if (!changed)
+    return STATUS_OK;
+  if (!w->same_text || w->keep_fields || !replace_allowed(w, met)) {
+    warn_not_applied(call, w, changed);
+    return STATUS_OK;
+  }
+  put_changed(call, w, changed);
+  if (str_eq(met->project, w->m.project) && !(changed & ~in_place_fields()))
+    return change_in_place(call, txn, w, changed);
+  return make_version(call, w, changed, rep);
+}
+
+enum status restate_keep_notes(struct op_call *call, struct txn *txn, const struct write *w) {
+  struct notes notes = {0}, none = {0};
+  struct memory m = w->m;
+  if (!w->changed || !w->old_id || w->shadow)
+    return STATUS_OK;
+  TRY(notes_load(txn->store, call->arena, w->met, &notes, call->err));
+  return notes.n ? notes_set(txn, call->arena, &m, &none, &notes, call->err) : STATUS_OK;
+}

@@ -1,0 +1,62 @@
+/* file.c: notices that the file of an open store, or its log, was deleted, renamed or replaced.
+ *
+ * SQLite keeps writing to a file that has lost its name, and everything is gone when the last process closes it. */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/sqlite/internal.h"
+
+static struct db_file file_id(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 ? (struct db_file){.dev = st.st_dev, .ino = st.st_ino} : (struct db_file){0};
+}
+
+struct db_file db_file_at(const char *path) {
+  static const struct db_file none;
+  return db_is_url(path) ? none : file_id(path);
+}
+
+static bool is_same(struct db_file a, struct db_file b) { return a.ino == b.ino && a.dev == b.dev; }
+
+/* The files exist as long as this process has them open. */
+static enum status lost(struct error *err, const char *path, const char *how) {
+  error_set(err, STATUS_UNAVAILABLE, "%s was %s while the store was open; nothing was written", path, how);
+  return error_fix(err,
+                   "do not stop this process yet: rename the file back, or copy the deleted .db and .db-wal from "
+                   "/proc/%d/fd; then restart it and run 'cairn doctor'",
+                   (int)getpid());
+}
+
+enum status db_check_file(const char *path, struct db_file opened, struct error *err) {
+  struct db_file now = opened.ino ? file_id(path) : opened;
+  if (is_same(now, opened))
+    return STATUS_OK;
+  return lost(err, path, now.ino ? "replaced by another file" : "deleted or renamed");
+}
+
+static bool uses_wal(sqlite3 *handle) {
+  sqlite3_stmt *st = NULL;
+  bool wal = sqlite3_prepare_v2(handle, "PRAGMA journal_mode", -1, &st, NULL) != SQLITE_OK ||
+             sqlite3_step(st) != SQLITE_ROW || sqlite3_stricmp((const char *)sqlite3_column_text(st, 0), "wal") == 0;
+  sqlite3_finalize(st);
+  return wal;
+}
+
+/* SQLite opens the log at its first use, and removes it if the journal mode changes. */
+static enum status check_log(sqlite3 *handle, const char *path, struct db_file *log, struct error *err) {
+  char wal[4200];
+  snprintf(wal, sizeof(wal), "%s-wal", path);
+  struct db_file now = file_id(wal);
+  if (!log->ino)
+    *log = now;
+  if (is_same(now, *log) || !uses_wal(handle))
+    return STATUS_OK;
+  return lost(err, wal, "deleted or replaced");
+}
+
+enum status sqlite_check_files(sqlite3 *handle, struct sqlite_files *files, struct error *err) {
+  const char *path = sqlite3_db_filename(handle, "main");
+  TRY(db_check_file(path, files->store, err));
+  return check_log(handle, path, &files->log, err);
+}

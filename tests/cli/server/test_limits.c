@@ -1,0 +1,160 @@
+/* test_limits.c: one token cannot stall a server or fill its disk: concurrency, bytes, processor time, embeddings,
+ * refusals. */
+#include <sys/stat.h>
+
+#include "support/serve.h"
+
+static struct arena arena; /* never released: the process ends with the test */
+
+static const char *token(const char *name, const char *const *more) {
+  const char *argv[16] = {"token", "add", name};
+  for (size_t n = 3; more && *more; more++)
+    argv[n++] = *more;
+  return cstr(jstr(cli_ok(__FILE__, __LINE__, STR_NONE, argv), "token"));
+}
+
+static struct str request(const char *t, const char *method, const char *path, struct str body) {
+  return request_text(method, path,
+                      textf("Authorization: Bearer %s\r\n%s", t, body.n ? "Content-Type: application/json\r\n" : ""),
+                      body);
+}
+
+static struct answer rest(const struct serve *s, const char *t, const char *method, const char *path, struct str body) {
+  struct wire *w = wire_open(s);
+  wire_send(w, request(t, method, path, body));
+  struct answer a = wire_answer(w, false);
+  wire_close(w);
+  return a;
+}
+
+static struct str text_of(size_t bytes, int number) {
+  struct buf b = BUF(&arena);
+  buf_addf(&b, "{\"text\":\"Report %d. ", number);
+  for (int i = 0; b.n < bytes; i++)
+    buf_addf(&b, "The machine m%dx%d stands in room %d of hall h%d. %s", number, i, i % 97, i % 31,
+             i % 8 == 7 ? "\\n\\n" : "");
+  buf_adds(&b, "\"}");
+  return buf_str(&b);
+}
+
+static bool is_limited(const struct answer *a) {
+  return a->status == 429 && answer_header(a, "Retry-After").p && has(a->body, "\"code\":\"limited\"");
+}
+
+static int64_t metric(const struct serve *s, const char *t, const char *result) {
+  struct answer a = rest(s, t, "GET", "/metrics", STR_NONE);
+  const char *name = textf("cairn_tokens_total{result=\"%s\"} ", result);
+  size_t at = str_find(a.body, str_from(name), 0);
+  CHECK(at != SIZE_MAX);
+  return strtoll(a.body.p + at + strlen(name), NULL, 10);
+}
+
+TEST(a_long_text_is_stored_now_and_embedded_later, .seconds = 60) {
+  const char *t = token("one", NULL);
+  struct serve *s = serve_start(NULL);
+  struct answer a = rest(s, t, "POST", "/api/v1/memories", text_of(100000, 1));
+  CHECK_INT(a.status, 201);
+  CHECK(has(a.body, "embedding_deferred") && has(a.body, "get their vectors later"));
+  a = rest(s, t, "POST", "/api/v1/memories", text_of(1000, 2));
+  CHECK_INT(a.status, 201);
+  CHECK(!has(a.body, "embedding_deferred"));
+  a = rest(s, t, "GET", "/api/v1/search?query=m1x1100", STR_NONE); /* at its end: by keywords */
+  CHECK(has(a.body, "Report 1"));
+  serve_stop(s);
+  yyjson_val *stats = OK("stats");
+  CHECK_INT(jint(stats, "embedded.done"), 32 + 1);
+  CHECK(jint(stats, "embedded.total") > 60);
+  OK("maintain");
+  stats = OK("stats");
+  CHECK_INT(jint(stats, "embedded.done"), jint(stats, "embedded.total"));
+}
+
+TEST(the_command_line_embeds_a_long_text_at_once, .seconds = 60) {
+  yyjson_val *r = OK_FED(str_slice(text_of(100000, 1), 9, 100000), "remember", "-");
+  CHECK(!has(json_write_val(&arena, r), "embedding_deferred"));
+  yyjson_val *stats = OK("stats");
+  CHECK_INT(jint(stats, "embedded.done"), jint(stats, "embedded.total"));
+}
+
+TEST(a_capture_embeds_a_bounded_number_of_pieces, .seconds = 60) {
+  const char *t = token("one", NULL);
+  struct serve *s = serve_start(NULL);
+  struct buf b = BUF(&arena);
+  buf_adds(&b, "{\"text\":\"");
+  for (int i = 0; i < 50; i++)
+    buf_addf(&b, "- The machine m%dx%d stands in room %d of hall h%d\\n", i, i * 7, i + 100, i * 3);
+  buf_adds(&b, "\"}");
+  struct answer a = rest(s, t, "POST", "/api/v1/capture", buf_str(&b));
+  CHECK_INT(a.status, 200);
+  CHECK(has(a.body, "\"stored\":50") && has(a.body, "embedding_deferred"));
+  serve_stop(s);
+  CHECK_INT(jint(OK("stats"), "embedded.done"), 32);
+}
+
+TEST(requests_of_a_token_in_progress_are_limited, .seconds = 60) {
+  const char *bad = token("bad", NULL), *good = token("good", NULL);
+  struct serve *s = serve_start(ARGS("--set", "serve.concurrency=4"));
+  enum { SENT = 40 };
+  struct wire *wires[SENT];
+  struct str body = text_of(300000, 1);
+  for (int i = 0; i < SENT; i++) {
+    wires[i] = wire_open(s);
+    wire_send(wires[i], request(bad, "POST", "/api/v1/memories", body));
+  }
+  struct answer honest = rest(s, good, "GET", "/api/v1/search?query=machine", STR_NONE);
+  CHECK_INT(honest.status, 200);
+  int refused = 0, stored = 0;
+  for (int i = 0; i < SENT; i++) {
+    struct answer a = wire_answer(wires[i], false);
+    refused += is_limited(&a);
+    stored += a.status == 200 || a.status == 201;
+    wire_close(wires[i]);
+  }
+  CHECK_INT(refused + stored, SENT);
+  CHECK(refused > 0 && stored >= 4);
+  CHECK_INT(metric(s, good, "concurrency"), refused);
+  serve_stop(s);
+}
+
+TEST(bytes_of_a_token_are_limited, .seconds = 60) {
+  const char *bad = token("bad", NULL), *good = token("good", NULL);
+  struct serve *s = serve_start(ARGS("--set", "serve.kilobytes=1"));
+  char *junk = arena_alloc(&arena, 9 << 20);
+  memset(junk, ' ', 9 << 20);
+  struct answer a = {0};
+  for (int i = 0; i < 5; i++) /* 45 MB: more than the 32 MB at once */
+    a = rest(s, bad, "POST", "/api/v1/memories", (struct str){junk, 9 << 20});
+  CHECK(is_limited(&a) && has(a.body, "too many bytes"));
+  CHECK_INT(rest(s, good, "GET", "/api/v1/memories", STR_NONE).status, 200);
+  CHECK_INT(metric(s, good, "bytes"), 1);
+  serve_stop(s);
+}
+
+/* tests/unit/http/test_budget.c uses it up. */
+TEST(processor_time_of_tokens_is_charged, .seconds = 60) {
+  const char *t = token("one", NULL);
+  struct serve *s = serve_start(NULL);
+  CHECK_INT(rest(s, t, "POST", "/api/v1/memories", text_of(100000, 1)).status, 201);
+  struct str page = rest(s, t, "GET", "/metrics", STR_NONE).body;
+  const char *name = "\ncairn_tokens_cpu_seconds_total ";
+  size_t at = str_find(page, str_from(name), 0);
+  CHECK(at != SIZE_MAX && strtod(page.p + at + strlen(name), NULL) > 0);
+  serve_stop(s);
+}
+
+TEST(refusals_of_a_token_do_not_fill_the_store, .seconds = 60) {
+  STORE("The gate is painted green", "--project", "");
+  const char *t = token("skill", ARGS("--role", "skill"));
+  struct serve *s = serve_start(ARGS("--set", "serve.rate=0"));
+  enum { CALLS = 400 };
+  struct wire *w = wire_open(s);
+  for (int i = 0; i < CALLS; i++) {
+    wire_send(w, request(t, "POST", "/api/v1/memories", STR("{\"text\":\"The fence is painted green\"}")));
+    CHECK_INT(wire_answer(w, false).status, 403);
+  }
+  wire_close(w);
+  serve_stop(s);
+  int64_t events = sql_number("SELECT count(*) FROM event WHERE action = 'scope:refused'");
+  CHECK(events >= 60 && events < CALLS / 2);
+  CHECK(sql_number("SELECT count(*) FROM tool_call WHERE error = 'denied'") < CALLS / 2);
+}

@@ -1,0 +1,418 @@
+/* test_hints.c: every hint can be followed: each command that a message of the sources names becomes, in every profile,
+ * a call that its tool accepts, or a command that is marked as the user's. */
+#include <dirent.h>
+
+#include "base/os/fs.h"
+#include "mcp/tools/internal.h"
+#include "support/harness.h"
+#include "tooling.h"
+
+/* ---- messages of the sources ---- */
+
+static struct strs messages;
+static struct arena kept; /* of the messages; the arena of the calls is emptied after each */
+
+/* Adds the text of a literal at *at, without its quotes, and moves past it. */
+static void add_literal(struct buf *b, struct str text, size_t *at) {
+  size_t i = *at + 1;
+  for (; i < text.n && text.p[i] != '"'; i++) {
+    if (text.p[i] == '\\' && i + 1 < text.n) {
+      i++;
+      buf_addc(b, text.p[i] == 'n' ? '\n' : text.p[i]);
+    } else {
+      buf_addc(b, text.p[i]);
+    }
+  }
+  *at = i + 1;
+}
+
+static size_t skip_blank(struct str text, size_t at) {
+  while (at < text.n && ascii_space(text.p[at]))
+    at++;
+  return at;
+}
+
+/* What printf would write: a number, or a word that is a kind and a type. */
+static struct str filled(struct str format) {
+  struct buf b = BUF(&kept);
+  for (size_t i = 0; i < format.n; i++) {
+    if (format.p[i] != '%') {
+      buf_addc(&b, format.p[i]);
+      continue;
+    }
+    for (i++; i < format.n && !strchr("sdiuzxfg%", format.p[i]); i++)
+      ;
+    if (i < format.n && format.p[i] == 'z')
+      i++;
+    buf_adds(&b, i < format.n && format.p[i] == 's' ? "fact" : i < format.n && format.p[i] == '%' ? "%" : "1");
+  }
+  return buf_str(&b);
+}
+
+static bool is_wanted(struct str text, const char *part) { return str_find(text, str_from(part), 0) != SIZE_MAX; }
+
+/* Collects the literals that contain `part`. */
+static void collect_file(const char *path, const char *part) {
+  struct error err;
+  struct str text;
+  CHECK_OK(fs_read(&kept, path, 1 << 20, &text, &err), &err);
+  for (size_t i = 0; i < text.n;) {
+    if (str_starts(str_slice(text, i, text.n), STR("/*")))
+      i = str_find(text, STR("*/"), i) + 2;
+    else if (text.p[i] == '\'')
+      i += text.p[i + 1] == '\\' ? 4 : 3;
+    else if (text.p[i] != '"')
+      i++;
+    else {
+      struct buf b = BUF(&kept);
+      for (; i < text.n && text.p[i] == '"'; i = skip_blank(text, i))
+        add_literal(&b, text, &i);
+      if (is_wanted(buf_str(&b), part))
+        strs_push(&kept, &messages, filled(buf_str(&b)));
+    }
+  }
+}
+
+/* Not the table of operations: its examples are for the command line. */
+static void collect_folder(const char *folder, const char *part) {
+  DIR *dir = opendir(folder);
+  CHECK(dir);
+  for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+    const char *path = arena_printf(&kept, "%s/%s", folder, e->d_name).p;
+    if (e->d_type == DT_DIR && e->d_name[0] != '.' && strcmp(e->d_name, "table") != 0)
+      collect_folder(path, part);
+    else if (str_ends(str_from(e->d_name), STR(".c")))
+      collect_file(path, part);
+  }
+  closedir(dir);
+}
+
+static void collect_messages(void) {
+  static const char *const layers[] = {"core", "store", "file", "transcript", "op"};
+  for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+    collect_folder(arena_printf(&kept, "%s/src/%s", CAIRN_SOURCE_DIR, layers[i]).p, "cairn ");
+  CHECK(messages.n > 100);
+}
+
+/* ---- calls in a text ---- */
+
+struct call {
+  const struct tool *tool;
+  yyjson_val *args;
+};
+struct calls {
+  struct call *v;
+  size_t n, cap;
+};
+
+/* The JSON object that the text begins with, or an absent text. */
+static struct str leading_object(struct str text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.n; i++) {
+    if (quoted && text.p[i] == '\\')
+      i++;
+    else if (text.p[i] == '"')
+      quoted = !quoted;
+    else if (!quoted && (text.p[i] == '{' || text.p[i] == '}')) {
+      depth += text.p[i] == '{' ? 1 : -1;
+      if (depth == 0)
+        return str_slice(text, 0, i + 1);
+    }
+  }
+  return STR_NONE;
+}
+
+static struct calls calls_in(const struct profile *profile, struct str text) {
+  struct calls found = {0};
+  for (const struct tool *t = profile->tools; t->name; t++) {
+    struct str start = arena_printf(&tooling_arena, "%s {", t->name);
+    for (size_t at = str_find(text, start, 0); at != SIZE_MAX; at = str_find(text, start, at + 1)) {
+      if (at > 0 && (ascii_alnum(text.p[at - 1]) || text.p[at - 1] == '_'))
+        continue;
+      struct call c = {.tool = t};
+      struct error err;
+      struct str json = leading_object(str_slice(text, at + start.n - 1, text.n));
+      CHECK_OK(json_read(&tooling_arena, json, &c.args, &err), &err);
+      list_push(&tooling_arena, &found, c);
+    }
+  }
+  return found;
+}
+
+static bool is_placeholder(struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (!ascii_upper(s.p[i]) && s.p[i] != '_')
+      return false;
+  return s.n > 1;
+}
+
+/* What an agent would put in place of a placeholder. */
+static yyjson_mut_val *value_for(yyjson_mut_doc *doc, yyjson_val *args, const char *name) {
+  static const struct {
+    const char *part, *value;
+  } values[] = {{"severity", "pattern"}, {"kind", "fact"}, {"priority", "high"},  {"decision", "will_execute"},
+                {"rel", "relates"},      {"key", "tea"},   {"direction", "up"},   {"status", "open"},
+                {"path", "/memories/a"}, {"type", "fact"}, {"state", "archived"}, {"role", "user"},
+                {"session", "s-1"}};
+  for (size_t i = 0; i < ARRAY_LEN(values); i++)
+    if (strstr(name, values[i].part))
+      return yyjson_mut_str(doc, values[i].value);
+  if (strcmp(name, "name") == 0)
+    return yyjson_mut_str(doc, "boot.budget_tokens");
+  if (strcmp(name, "value") == 0)
+    return yyjson_mut_str(doc, str_is(json_str(args, "name"), "embedder")        ? "hash-v1"
+                               : str_is(json_str(args, "name"), "embedder.file") ? "/model"
+                                                                                 : "2000");
+  if (strcmp(name, "to") == 0)
+    return yyjson_mut_int(doc, 2);
+  bool is_id = strcmp(name, "id") == 0 || strstr(name, "_id") || strcmp(name, "by") == 0;
+  return is_id ? yyjson_mut_int(doc, 1) : yyjson_mut_str(doc, "Tea is served at four in the garden");
+}
+
+static yyjson_mut_val *filled_in(yyjson_mut_doc *doc, yyjson_val *obj) {
+  yyjson_mut_val *out = yyjson_mut_obj(doc);
+  size_t i, n;
+  yyjson_val *key, *v;
+  yyjson_obj_foreach(obj, i, n, key, v) {
+    yyjson_mut_val *value = yyjson_is_obj(v)                  ? filled_in(doc, v)
+                            : is_placeholder(json_val_str(v)) ? value_for(doc, obj, yyjson_get_str(key))
+                                                              : yyjson_val_mut_copy(doc, v);
+    yyjson_mut_obj_put(out, yyjson_val_mut_copy(doc, key), value);
+  }
+  return out;
+}
+
+/* ---- running them ---- */
+
+static struct tool_run run;
+static struct buf wrong; /* all of them, so that one run finds them */
+
+/* Any answer that is not about the call itself: the memory may be missing, or the write refused as a duplicate. */
+static void check_call(const struct profile *profile, struct engine *engine, struct str message, const struct call *c) {
+  yyjson_mut_doc *doc = json_new(&tooling_arena);
+  struct str json = json_write(&tooling_arena, filled_in(doc, c->args), false);
+  test_note("%s: %s %.*s, from: %.*s", profile->name, c->tool->name, STR_ARG(json), STR_ARG(message));
+  CHECK(!(c->tool->flags & TOOL_HIDDEN));
+  tooling_error = (struct error){0};
+  run.confirmed = false;
+  enum status s = tooling_call(&run, profile, engine, c->tool->name, json.p);
+  bool is_wrong = s == STATUS_USAGE || (s == STATUS_OK && run.is_error && tooling_error.code == STATUS_USAGE);
+  if (is_wrong)
+    buf_addf(&wrong, "\n%s: %s %.*s: %s (from: %.*s)", profile->name, c->tool->name, STR_ARG(json),
+             tooling_error.message, STR_ARG(message));
+}
+
+/* A command that is left is quoted and marked. */
+static void check_marks(const struct profile *profile, struct str text) {
+  static const struct str mark = STR_INIT("(a command for the user)");
+  test_note("%s: %.*s", profile->name, STR_ARG(text));
+  CHECK(str_find(text, STR("the definition of the tool"), 0) == SIZE_MAX);
+  for (size_t at = str_find(text, STR("cairn "), 0); at != SIZE_MAX; at = str_find(text, STR("cairn "), at + 1)) {
+    bool is_command = false;
+    EACH_OP(op)
+      is_command = is_command || str_starts(str_slice(text, at + 6, text.n), str_from(op->name));
+    if (is_command && !(at > 0 && text.p[at - 1] == '\'' && str_find(text, mark, at) != SIZE_MAX))
+      buf_addf(&wrong, "\n%s: a command that is not marked: %.*s", profile->name, STR_ARG(text));
+  }
+}
+
+static void store_examples(struct engine *engine) {
+  static const char *const calls[][2] = {
+      {"memory_remember", "{\"text\":\"Coffee is black and bitter\",\"key\":\"tea\",\"type\":\"fact\"}"},
+      {"memory_task_add", "{\"text\":\"Buy new beans for the office\"}"},
+      {"memory_action_add", "{\"text\":\"Clean the machine\"}"}};
+  const struct profile *full = profile_find(STR("full"));
+  for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+    tooling_ok(&run, full, engine, calls[i][0], calls[i][1]);
+}
+
+TEST(every_command_in_a_message_can_be_followed_in_every_profile, .seconds = 120) {
+  size_t calls = 0;
+  struct engine *engine = tooling_engine();
+  wrong = (struct buf)BUF(&kept);
+  collect_messages();
+  store_examples(engine);
+  tooling_trust = STR("agent");
+  for (const struct profile *const *p = profiles; *p; p++)
+    for (size_t i = 0; i < messages.n; i++) {
+      run = (struct tool_run){.profile = *p,
+                              .tool = (*p)->tools,
+                              .caller = {.source = STR("test")},
+                              .arena = &tooling_arena,
+                              .doc = json_new(&tooling_arena),
+                              .err = &tooling_error};
+      struct str text = arena_dup(&tooling_arena, tool_rewrite_advice(&run, messages.v[i]));
+      struct calls found = calls_in(*p, text);
+      check_marks(*p, text);
+      for (size_t k = 0; k < found.n; k++)
+        check_call(*p, engine, messages.v[i], &found.v[k]);
+      calls += found.n;
+      arena_release(&tooling_arena);
+    }
+  test_note("%zu messages, %zu calls", messages.n, calls);
+  if (wrong.n)
+    FAIL("hints that cannot be followed:%s", wrong.p);
+  CHECK(calls > 300);
+  engine_close(&engine);
+}
+
+/* ---- messages of the profiles ---- */
+
+/* A value of tool(name=value, ...): a text, a number, or "..." or <name> for the reader to fill in. */
+static yyjson_mut_val *python_value(yyjson_mut_doc *doc, struct str name, struct str value) {
+  int64_t number;
+  if (str_is(value, "...") || str_starts(value, STR("<")))
+    return value_for(doc, NULL, arena_cstr(&tooling_arena, name));
+  if (str_int64(value, &number))
+    return yyjson_mut_sint(doc, number);
+  struct str text = value.n > 1 && value.p[0] == '"' ? str_slice(value, 1, value.n - 1) : value;
+  return yyjson_mut_strncpy(doc, text.p, text.n);
+}
+
+static bool takes(const struct tool *tool, struct str name) {
+  for (const struct tool_arg *p = tool_args_of(&tooling_arena, tool); p->name; p++)
+    if (str_is(name, p->name))
+      return true;
+  return false;
+}
+
+/* Reads the arguments between the parentheses; false if they are only named: "supersede_rule_v2(old_id, reason)". */
+static bool python_args(const struct tool *tool, struct str text, yyjson_mut_doc *doc, yyjson_mut_val *into) {
+  struct str pair;
+  bool are_given = true;
+  while (str_next(&text, ',', &pair)) {
+    size_t eq = str_find(pair, STR("="), 0);
+    struct str name = str_trim(str_slice(pair, 0, eq == SIZE_MAX ? pair.n : eq));
+    if (!takes(tool, name))
+      buf_addf(&wrong, "\n%s takes no %.*s", tool->name, STR_ARG(name));
+    are_given = are_given && eq != SIZE_MAX;
+    if (eq != SIZE_MAX)
+      yyjson_mut_obj_put(into, yyjson_mut_strncpy(doc, name.p, name.n),
+                         python_value(doc, name, str_trim(str_slice(pair, eq + 1, pair.n))));
+  }
+  return are_given;
+}
+
+/* The profiles of other systems write their calls as these do: tool(name=value). */
+static size_t check_python_calls(const struct profile *profile, struct engine *engine, struct str message) {
+  size_t n = 0;
+  for (const struct tool *t = profile->tools; t->name; t++) {
+    struct str start = arena_printf(&tooling_arena, "%s(", t->name);
+    size_t at = str_find(message, start, 0), end = at == SIZE_MAX ? at : str_find(message, STR(")"), at);
+    if (end == SIZE_MAX || (at > 0 && (ascii_alnum(message.p[at - 1]) || message.p[at - 1] == '_')))
+      continue;
+    yyjson_mut_doc *doc = json_new(&tooling_arena);
+    yyjson_mut_val *args = yyjson_mut_obj(doc);
+    struct call c = {.tool = t};
+    struct error err;
+    n++;
+    if (!python_args(t, str_slice(message, at + start.n, end), doc, args))
+      continue;
+    CHECK_OK(json_read(&tooling_arena, json_write(&tooling_arena, args, false), &c.args, &err), &err);
+    check_call(profile, engine, message, &c);
+  }
+  return n;
+}
+
+TEST(every_call_that_a_profile_writes_itself_can_be_followed, .seconds = 60) {
+  static const struct {
+    const char *path, *profile;
+  } sources[] = {{"openbrain", "openbrain"}, {"openbrain", "openbrain2"}, {"mememory.c", "mememory"},
+                 {"openhive.c", "openhive"}, {"graph.c", "graph"},        {"anthropic.c", "anthropic"}};
+  size_t calls = 0;
+  struct engine *engine = tooling_engine();
+  wrong = (struct buf)BUF(&kept);
+  store_examples(engine);
+  tooling_trust = STR("agent");
+  for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+    struct str path = arena_printf(&tooling_arena, "%s/src/mcp/profiles/%s", CAIRN_SOURCE_DIR, sources[i].path);
+    messages = (struct strs){0};
+    if (str_ends(path, STR(".c")))
+      collect_file(path.p, "(");
+    else
+      collect_folder(path.p, "(");
+    for (size_t k = 0; k < messages.n; k++)
+      calls += check_python_calls(profile_find(str_from(sources[i].profile)), engine, messages.v[k]);
+  }
+  if (wrong.n)
+    FAIL("hints that cannot be followed:%s", wrong.p);
+  test_note("%zu calls", calls);
+  CHECK(calls >= 10);
+  engine_close(&engine);
+}
+
+/* ---- hints that are made while a tool runs ---- */
+
+static const struct origin origin = {
+    .host = STR_INIT("test"), .connection = STR_INIT("c-1"), .client = STR_INIT("test")};
+
+/* As an agent with a session of its own; false if it is refused. */
+static bool as_agent(const struct profile *profile, struct engine *engine, const char *tool, struct str json) {
+  test_note("%s: %s %.*s", profile->name, tool, STR_ARG(json));
+  run = (struct tool_run){
+      .profile = profile,
+      .tool = tool_find(profile, str_from(tool)),
+      .engine = engine,
+      .caller = {.team = STR("default"), .source = STR("tester"), .trust = STR("agent"), .origin = &origin},
+      .arena = &tooling_arena,
+      .doc = json_new(&tooling_arena),
+      .err = &tooling_error};
+  CHECK(run.tool);
+  CHECK_OK(json_read(&tooling_arena, json, &run.args, &tooling_error), &tooling_error);
+  CHECK_OK(tool_call(&run), &tooling_error);
+  return !run.is_error;
+}
+
+/* Makes the first call that the text names, in either notation. */
+static void follow(const struct profile *profile, struct engine *engine, struct str text) {
+  struct calls found = calls_in(profile, text);
+  if (found.n) {
+    yyjson_mut_doc *doc = json_new(&tooling_arena);
+    struct str json = json_write(&tooling_arena, filled_in(doc, found.v[0].args), false);
+    if (!as_agent(profile, engine, found.v[0].tool->name, json))
+      FAIL("%.*s", STR_ARG(run.text));
+    return;
+  }
+  for (const struct tool *t = profile->tools; t->name; t++) {
+    struct str start = arena_printf(&tooling_arena, "%s(", t->name);
+    size_t at = str_find(text, start, 0), end = at == SIZE_MAX ? at : str_find(text, STR(")"), at);
+    if (end == SIZE_MAX)
+      continue;
+    yyjson_mut_doc *doc = json_new(&tooling_arena);
+    yyjson_mut_val *args = yyjson_mut_obj(doc);
+    CHECK(python_args(t, str_slice(text, at + start.n, end), doc, args));
+    if (!as_agent(profile, engine, t->name, json_write(&tooling_arena, args, false)))
+      FAIL("%.*s", STR_ARG(run.text));
+    return;
+  }
+  FAIL("no call in: %.*s", STR_ARG(text));
+}
+
+/* The refusal names the call that answers the item; after it the write is accepted. */
+TEST(following_the_hint_unblocks_writes) {
+  static const struct {
+    const char *profile, *boot, *boot_args, *write, *write_args;
+  } rows[] = {{"default", "memory_boot", "{}", "memory_store", "{\"text\":\"Tea comes from the hills\"}"},
+              {"full", "memory_boot", "{}", "memory_remember", "{\"text\":\"Coffee is black and bitter\"}"},
+              {"openbrain", "boot_session", "{\"source\":\"tester\"}", "remember",
+               "{\"content\":\"Lunch is at noon on Mondays\",\"source\":\"tester\"}"},
+              {"openbrain2", "boot_session_v2", "{\"source\":\"tester\",\"task\":\"t\"}", "remember_fact_v2",
+               "{\"headline\":\"The garden has a well\",\"body\":\"It is dry in August.\",\"source\":\"tester\"}"}};
+  struct engine *engine = tooling_engine();
+  wrong = (struct buf)BUF(&kept);
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    const struct profile *p = profile_find(str_from(rows[i].profile));
+    tooling_trust = STR("user");
+    tooling_ok(&run, profile_find(STR("full")), engine, "memory_action_add",
+               arena_printf(&tooling_arena, "{\"text\":\"Renew licence number %zu\"}", i).p);
+    CHECK(as_agent(p, engine, rows[i].boot, str_from(rows[i].boot_args)));
+    CHECK(!as_agent(p, engine, rows[i].write, str_from(rows[i].write_args)));
+    struct str error = mut_member(run.result, "error"); /* of the profiles that answer with JSON */
+    follow(p, engine, error.p ? error : run.text);
+    if (!as_agent(p, engine, rows[i].write, str_from(rows[i].write_args)))
+      FAIL("%.*s", STR_ARG(run.text));
+  }
+  CHECK(!wrong.n);
+  engine_close(&engine);
+}

@@ -1,0 +1,63 @@
+/* test_fair.c: places for callers: all for one that is alone, all but one while others are active. */
+#include "op/run/fair.h"
+
+#include "op/access/authenticate.h"
+#include "op/op.h"
+#include "support/cli.h"
+
+#define SECOND INT64_C(1000000)
+#define START (1000 * SECOND)
+
+static const struct fair_id bad = {1, 10}, also_bad = {2, 10}, good = {3, 30};
+
+TEST(a_caller_that_is_alone_gets_all_places) {
+  struct fair f = {0};
+  struct fair_id used[] = {bad, bad, bad};
+  fair_note(&f, bad, START);
+  CHECK(fair_may_take(&f, bad, used, 3, 4, START));
+}
+
+TEST(a_place_is_left_while_others_are_active) {
+  struct fair f = {0};
+  struct fair_id used[] = {bad, bad, bad};
+  fair_note(&f, good, START);
+  fair_note(&f, bad, START);
+  CHECK(fair_may_take(&f, bad, used, 2, 4, START));
+  CHECK(!fair_may_take(&f, bad, used, 3, 4, START));
+  CHECK(fair_may_take(&f, good, used, 3, 4, START));
+  for (int i = 1; i <= 20; i++) /* only its own calls */
+    fair_note(&f, bad, START + i * SECOND);
+  CHECK(fair_may_take(&f, bad, used, 3, 4, START + 20 * SECOND)); /* the other one has been quiet */
+  fair_note(&f, good, START + 20 * SECOND);
+  CHECK(!fair_may_take(&f, bad, used, 3, 4, START + 20 * SECOND));
+}
+
+TEST(tokens_of_a_team_share_its_places) {
+  struct fair f = {0};
+  struct fair_id used[] = {bad, also_bad, also_bad};
+  fair_note(&f, good, START);
+  fair_note(&f, bad, START);
+  fair_note(&f, also_bad, START);
+  CHECK(!fair_may_take(&f, bad, used, 3, 4, START));
+  CHECK(fair_may_take(&f, good, used, 3, 4, START));
+}
+
+TEST(one_place_is_never_refused_for_good) {
+  struct fair f = {0};
+  fair_note(&f, good, START);
+  fair_note(&f, bad, START);
+  CHECK(fair_may_take(&f, bad, NULL, 0, 1, START));
+  CHECK(fair_may_take(&f, bad, NULL, 0, 2, START));
+  CHECK(fair_may_take(&f, (struct fair_id){0}, &bad, 1, 2, START)); /* the server's own work */
+}
+
+TEST(callers_are_told_apart_by_the_id_of_their_token) {
+  struct principal p = {.name = STR("token:a"), .team = STR("t"), .token = STR("aaaa")}, q = p;
+  struct caller c = {.team = STR("t"), .principal = &p}, d = {.team = STR("t"), .principal = &q};
+  CHECK(fair_id_of(&c).caller == fair_id_of(&d).caller);
+  q.token = STR("bbbb");
+  CHECK(fair_id_of(&c).caller != fair_id_of(&d).caller);
+  CHECK(fair_id_of(&c).team == fair_id_of(&d).team);
+  d.team = STR("u");
+  CHECK(fair_id_of(&c).team != fair_id_of(&d).team);
+}
