@@ -238,12 +238,19 @@ TEST(memories_are_found_among_many_documents) {
   fixture_close(&f);
 }
 
-/* Vectors in a plane, each at a different angle. */
 static void vector_at(double part, int8_t *v) {
   memset(v, 0, 256);
   v[0] = (int8_t)(100 * (1 - part));
   v[1] = (int8_t)(100 * part);
-  v[2] = (int8_t)(1 + (int)(part * 1000) % 7);
+}
+
+/* Scatters a vector around its angle, as embeddings do. Many equal vectors would be two islands in an HNSW graph, and a
+ * search that starts on one may not reach the other. */
+static void scatter(unsigned seed, int8_t *v) {
+  for (int i = 2; i < 256; i++) {
+    seed = seed * 1103515245U + 12345U;
+    v[i] = (int8_t)((int)(seed >> 16) % 13 - 6);
+  }
 }
 
 static struct vec_hits near_to(unsigned corpora, const int8_t *query) {
@@ -276,6 +283,7 @@ TEST(vectors_of_documents_do_not_hide_memories, .seconds = 60) {
   for (int i = 0; i < MEMORIES; i++) {
     fixture_fact(&f, &txn, STR("p"), arena_printf(&f.arena, "Memory %d", i), &chunk);
     vector_at(0.5 + 0.4 * i / (double)MEMORIES, v);
+    scatter((unsigned)i, v);
     CHECK_OK(vec_add(&txn, &model, chunk, v, &f.err), &f.err);
   }
   CHECK_OK(lexical_release(&txn, &f.err), &f.err);
@@ -293,6 +301,7 @@ TEST(vectors_of_documents_do_not_hide_memories, .seconds = 60) {
   txn = begin("p");
   for (size_t i = 0; i < chunks.n; i++) {
     vector_at(0.3 * (double)i / (double)DOCUMENTS, v);
+    scatter((unsigned)(MEMORIES + i), v);
     CHECK_OK(vec_add(&txn, &model, chunks.v[i], v, &f.err), &f.err);
   }
   fixture_commit(&f, &txn);
