@@ -659,3 +659,14 @@ TEST(stats_use_the_types_of_open_brain) {
   CHECK_INT(yyjson_mut_obj_size(types), 2);
   script_close();
 }
+
+TEST(recall_says_that_the_correction_was_forgotten) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "The crane is operated by Marta", "source" : "a"}));
+  script_call("supersede",
+              J({"old_memory_id" : 1, "new_content" : "Jonas operates the crane", "reason" : "new", "source" : "a"}));
+  CHECK(script_says(script_call("recall", J({"memory_id" : 1})), "banner", "The current version is 2"));
+  script_call("forget", J({"memory_id" : 2}));
+  CHECK(script_says(script_call("recall", J({"memory_id" : 1})), "banner", "The last version, 2, is forgotten"));
+  script_close();
+}
