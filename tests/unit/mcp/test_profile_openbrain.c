@@ -670,3 +670,22 @@ TEST(recall_says_that_the_correction_was_forgotten) {
   CHECK(script_says(script_call("recall", J({"memory_id" : 1})), "banner", "The last version, 2, is forgotten"));
   script_close();
 }
+
+TEST(remaining_counts_all_items_that_block_the_session) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "We need to oil the crane.", "source" : "a", "project" : "harbor"}));
+  script_call("remember", J({"content" : "We need to order lamps.", "source" : "a"}));
+  CHECK_INT(brain_count(script_call("boot_session", J({"project" : "harbor", "source" : "a"})), "pending_action_items"),
+            2);
+  yyjson_mut_val *r = script_call(
+      "acknowledge_action_item",
+      J({"source" : "a", "memory_id" : 2, "text" : "We need to order lamps.", "decision" : "will_execute"}));
+  CHECK_INT(brain_int(r, "remaining", -1), 1);
+  blocked("remember", J({"content" : "Lunch is at noon", "source" : "a", "project" : "harbor"}),
+          "action_items_pending");
+  r = script_call(
+      "acknowledge_action_item",
+      J({"source" : "a", "memory_id" : 1, "text" : "We need to oil the crane.", "decision" : "will_execute"}));
+  CHECK_INT(brain_int(r, "remaining", -1), 0);
+  script_close();
+}
