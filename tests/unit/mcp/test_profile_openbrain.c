@@ -438,6 +438,7 @@ static void checkpoints(void) {
   CHECK(script_says(script_at(r, "guardrails", 0), "content", "Never deploy on Friday"));
   CHECK(brain_count(r, "relevant") >= 1 && brain_count(r, "relevant") <= 5);
   CHECK(brain_num(script_at(r, "relevant", 0), "similarity", -1) >= 0);
+  CHECK_STR(result_text(script_with(r, "relevant", "id", 8), "type"), "guardrail");
   /* the same action within 300 s */
   script_wait(299 * MS_PER_SECOND);
   CHECK(brain_bool(script_call("brain_checkpoint", args), "skipped"));
