@@ -212,8 +212,7 @@ static enum status check_headline(struct arena *a, bool strict, struct memory *m
 /* ---- step 4: one idea ---- */
 
 static enum status too_long(size_t words, const struct memory *m, struct error *err) {
-  error_set(err, STATUS_REFUSED, "the text has %zu words; a %.*s holds at most %d", words, STR_ARG(m->kind),
-            BODY_WORDS);
+  error_set(err, STATUS_REFUSED, "the text has %zu words; %.*ss hold at most %d", words, STR_ARG(m->kind), BODY_WORDS);
   error_step(err, "atomic");
   return error_fix(err, "store one idea per memory: split the text by hand or with 'cairn capture'");
 }

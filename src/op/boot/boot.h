@@ -32,7 +32,8 @@ struct boot {
 
 /* Fills the groups, each up to its cap. */
 NODISCARD enum status boot_select(struct boot *b);
-/* Visible, trusted memories: the project's first, then global ones, each newest first. */
+/* Visible, trusted memories without the skills that boot leaves out: the project's first, then global ones, each newest
+ * first. */
 NODISCARD enum status boot_list(struct boot *b, struct filter f, struct memories *ret);
 
 /* The other formats; they add to the result of put_head(). */

@@ -77,8 +77,7 @@ static enum status list_blocks(struct boot *b, struct memories *ret, size_t *ret
         continue;
       TRY(boot_list(b, (struct filter){.type = str_from(t->name)}, &found));
       for (size_t k = 0; k < found.n; k++)
-        if (!found.v[k].skill_name.p || found.v[k].skill_always_on)
-          list_push(b->call->arena, ret, found.v[k]);
+        list_push(b->call->arena, ret, found.v[k]);
     }
     if (order[o] == BOOT_IDENTITY)
       *ret_protected = ret->n;

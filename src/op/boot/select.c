@@ -59,8 +59,15 @@ static bool is_always_delivered(const struct memory *m) {
   return str_is(m->delivery, "pinned") || str_is(m->delivery, "boot") || m->skill_always_on;
 }
 
-/* Skills that are not always on are shown only by their keywords. */
-static bool needs_keyword(const struct memory *m) { return m->skill_name.p && !m->skill_always_on; }
+/* Skills that are not always on, or are for other projects, are left out. */
+static enum status check_skill(struct boot *b, struct memory *m, bool *ret_shown) {
+  *ret_shown = !m->skill_name.p;
+  if (!m->skill_name.p || !m->skill_always_on)
+    return STATUS_OK;
+  TRY(memory_load_lists(b->call->engine->store, b->call->arena, m, b->call->err));
+  *ret_shown = skill_is_for(m, &b->scope, false);
+  return STATUS_OK;
+}
 
 static struct str line_of(struct arena *a, const struct memory *m) {
   if (m->status.p)
@@ -97,7 +104,15 @@ static void add(struct boot *b, enum boot_place g, const struct memory *m, size_
 enum status boot_list(struct boot *b, struct filter f, struct memories *ret) {
   f.trusted = true;
   f.order = f.order ? f.order : "CASE WHEN m.project = '' THEN 1 ELSE 0 END, m.created_at DESC, m.id DESC";
-  return memory_list(b->call->engine->store, &b->scope, &f, b->call->arena, ret, b->call->err);
+  struct memories all = {0};
+  bool shown;
+  TRY(memory_list(b->call->engine->store, &b->scope, &f, b->call->arena, &all, b->call->err));
+  for (size_t i = 0; i < all.n; i++) {
+    TRY(check_skill(b, &all.v[i], &shown));
+    if (shown)
+      list_push(b->call->arena, ret, all.v[i]);
+  }
+  return STATUS_OK;
 }
 
 static enum boot_place group_of(enum boot_section section) {
@@ -128,8 +143,7 @@ static enum status add_typed(struct boot *b) {
     struct memories found = {0};
     TRY(boot_list(b, (struct filter){.type = str_from(t->name)}, &found));
     for (size_t k = 0; k < found.n; k++)
-      if (!needs_keyword(&found.v[k]))
-        add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
+      add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
   }
   return STATUS_OK;
 }
@@ -174,7 +188,7 @@ static enum status add_blockers(struct boot *b) {
       const struct memory *m = &rules.v[i];
       bool always = is_always_delivered(m), person = is_by_person(m);
       bool now = pass == 0 ? always && person : pass == 1 ? always && pins < AGENT_PINS : pass == 2 ? person : true;
-      if (added[i] || needs_keyword(m) || !now)
+      if (added[i] || !now)
         continue;
       added[i] = true;
       pins += pass == 1;
@@ -215,10 +229,12 @@ static enum status add_relevant(struct boot *b) {
   TRY(retrieve(&q, STATES_SEARCHED, BOOT_RELEVANT, &hits));
   b->degraded = q.set.degraded;
   for (size_t i = 0; i < hits.n; i++) {
-    const struct memory *m = &hits.v[i].m;
+    struct memory *m = &hits.v[i].m;
+    bool shown;
     if (hits.v[i].score < RELEVANT_SCORE || hits.v[i].score < RELEVANT_SHARE * hits.v[0].score)
       break;
-    if (str_is(m->severity, "blocker") || needs_keyword(m))
+    TRY(check_skill(b, m, &shown));
+    if (str_is(m->severity, "blocker") || !shown)
       continue;
     add(b, BOOT_G_RELEVANT, m, SIZE_MAX, is_protected(m));
     group->v[group->n - 1].type = m->type;
@@ -228,7 +244,7 @@ static enum status add_relevant(struct boot *b) {
 
 static bool is_plain_rule(const struct memory *m) {
   const struct mem_type *t = type_find(m->type);
-  return str_is(m->severity, "pattern") && t && t->boot == BOOT_RULES && !needs_keyword(m);
+  return str_is(m->severity, "pattern") && t && t->boot == BOOT_RULES;
 }
 
 /* Patterns nearest to the task first; without a task, the newest first. */

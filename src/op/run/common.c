@@ -319,7 +319,11 @@ static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const s
   struct buf b = BUF(a);
   buf_addf(&b, "This memory has been %.*s since %s: %.*s.", STR_ARG(m->state), time, STR_ARG(m->state_reason));
   if (found) {
-    buf_addf(&b, " The current version is %lld: %.*s", (long long)head, STR_ARG(quote_headline(a, &current)));
+    if (str_is(current.state, "active"))
+      buf_addf(&b, " The current version is %lld: ", (long long)head);
+    else
+      buf_addf(&b, " The last version, %lld, is %.*s: ", (long long)head, STR_ARG(current.state));
+    buf_add(&b, quote_headline(a, &current));
     json_put_int(call->doc, obj, "head", head);
   }
   json_put(call->doc, obj, "banner", buf_str(&b));

@@ -139,6 +139,17 @@ static enum status check_answer(struct op_call *call, const struct action_item *
   return STATUS_OK;
 }
 
+/* A global item blocks writes to the project of the session, too, so what remains is counted there. */
+static enum status blocked_project(struct op_call *call, struct str *project) {
+  struct session session;
+  bool found;
+  if (!str_empty(*project))
+    return STATUS_OK;
+  TRY(session_current(call, &session, &found));
+  *project = found && str_empty(call->caller.project) ? session.project : call->caller.project;
+  return STATUS_OK;
+}
+
 enum status op_action_ack(struct op_call *call) {
   struct str decision = json_str(call->args, "decision"), reason = json_str(call->args, "reason");
   struct action_item item;
@@ -153,7 +164,8 @@ enum status op_action_ack(struct op_call *call) {
     TRY(check_answer(call, &item, decision, &reason));
     TRY(action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err));
   }
-  struct str project = str_empty(item.project) ? txn.project : item.project;
+  struct str project = item.project;
+  TRY(blocked_project(call, &project));
   struct pending_query q = {
       .team = txn.team, .project = project, .limit = 1, .extracted = call->caller.extracted_items};
   TRY(actions_pending(txn.store, &q, call->arena, &left, &remaining, call->err));

@@ -24,8 +24,13 @@ static void degrade(struct checkpoint *c, const char *what) {
                              c->call->err->message);
 }
 
+/* Skills of other projects are left out. */
 static enum status put_guardrail(struct checkpoint *c, yyjson_mut_val *arr, struct memory *m) {
   struct op_call *call = c->call;
+  if (m->skill_name.p)
+    TRY(memory_load_lists(call->engine->store, call->arena, m, call->err));
+  if (m->skill_name.p && !skill_is_for(m, &c->scope, false))
+    return STATUS_OK;
   TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
   json_put_int(call->doc, v, "id", m->id);
@@ -74,6 +79,7 @@ static enum status put_relevant(struct checkpoint *c, yyjson_mut_val *arr) {
     json_put(call->doc, v, "headline", h->m.headline);
     json_put(call->doc, v, "kind", h->m.kind);
     json_put(call->doc, v, "type", h->m.type);
+    json_put_opt(call->doc, v, "severity", h->m.severity);
     json_put(call->doc, v, "snippet", first_characters(h->snippet, SNIPPET_CHARACTERS));
     json_put_num(call->doc, v, "score", json_round(h->score, 4));
   }

@@ -306,8 +306,7 @@ enum status memory_ids(struct store *st, const struct scope *scope, struct str d
 
 /* ---- skills, tasks, files ---- */
 
-/* A skill of another project is offered only if it names this one, or all of them with "*". */
-static bool is_skill_for(const struct memory *m, const struct scope *scope, bool any) {
+bool skill_is_for(const struct memory *m, const struct scope *scope, bool any) {
   bool here = str_empty(m->project) || str_eq(m->project, scope->project) || scope->all_projects;
   if (m->skill_projects.n == 0)
     return here;
@@ -339,7 +338,7 @@ enum status skills_visible(struct store *st, const struct scope *scope, bool any
   for (size_t i = 0; i < all.n; i++) {
     struct memory *m = &all.v[i];
     TRY(memory_load_lists(st, a, m, err));
-    if (is_skill_for(m, scope, any && scope->all_projects))
+    if (skill_is_for(m, scope, any && scope->all_projects))
       list_push(a, ret_list, *m);
   }
   return STATUS_OK;

@@ -160,6 +160,9 @@ NODISCARD enum status memories_unindexed(struct store *st, struct str team, stru
 /* Ids of visible memories that start with these digits, shortest first. The newest for "", none for other text. */
 NODISCARD enum status memory_ids(struct store *st, const struct scope *scope, struct str digits, int64_t limit,
                                  struct arena *a, struct memory_ids *ret_ids, struct error *err);
+/* True if a skill, with its lists, is for the scope's project: one of another project must name this one, or all of
+ * them with "*". `any`: if the scope has all projects, skills that are bound to some of them are for it, too. */
+bool skill_is_for(const struct memory *m, const struct scope *scope, bool any);
 /* Skills for the scope's project, with their lists: those it sees that are not bound to other projects, and those of
  * other projects that are meant for it. `any`: if the scope has all projects, include all skills. */
 NODISCARD enum status skills_visible(struct store *st, const struct scope *scope, bool any, struct arena *a,

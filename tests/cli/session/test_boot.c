@@ -145,6 +145,19 @@ TEST(skills_are_shown_only_for_their_keyword) {
   CHECK(!has(text, "Ferries") && has(text, "Harbour lights"));
 }
 
+TEST(skills_of_other_projects_are_not_shown) {
+  STORE("--type", "guardrail", "--skill-name", "quarry", "--skill-keyword", "quarry", "--skill-always-on",
+        "--skill-project", "quarry", "Wear a helmet below the crane");
+  STORE("--type", "rule", "--skill-name", "all", "--skill-keyword", "all", "--skill-always-on", "--skill-project", "*",
+        "Harbour lights stay on at night");
+  static const char *const formats[] = {"brief", "blocks"};
+  for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+    CHECK(!has(jstr(OK("boot", "--format", formats[i], "--project", "harbour", "--task", "below the crane"), "text"),
+               "helmet"));
+  CHECK(has(jstr(OK("boot", "--project", "quarry"), "text"), "helmet"));
+  CHECK(has(jstr(OK("boot", "--project", "harbour"), "text"), "Harbour lights"));
+}
+
 /* ---- other formats ---- */
 
 TEST(full_shows_texts_of_delivery_boot) {

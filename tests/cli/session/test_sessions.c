@@ -290,6 +290,15 @@ TEST(a_checkpoint_shows_guardrails_about_the_action) {
   CHECK_INT(jint(r, "guardrails[1].id"), push);
 }
 
+TEST(a_checkpoint_leaves_out_skills_of_other_projects) {
+  STORE("--type", "guardrail", "--skill-name", "helmet", "--skill-keyword", "helmet", "--skill-always-on",
+        "--skill-project", "quarry", "Wear a helmet below the crane");
+  CHECK_INT(jlen(OK("checkpoint", "work below the crane", "--project", "harbor"), "guardrails"), 0);
+  yyjson_val *r = OK("checkpoint", "work below the crane", "--project", "quarry");
+  CHECK_INT(jlen(r, "guardrails"), 1);
+  CHECK_STR(jstr(r, "relevant[0].severity"), "blocker");
+}
+
 TEST(a_checkpoint_is_not_repeated_for_five_minutes) {
   OK("checkpoint", "deploy to production");
   yyjson_val *r = OK("checkpoint", "Deploy to  production");

@@ -1,5 +1,7 @@
 /* test_profile_openbrain.c: conversation with the 26 tools of Open Brain v1: arguments, result fields, errors. */
 #include "base/utf8.h"
+#include "mcp/profiles/profiles.h"
+#include "mcp/tools/internal.h"
 #include "script.h"
 
 /* Split, so no file of the repository has text that looks like a secret. */
@@ -436,6 +438,7 @@ static void checkpoints(void) {
   CHECK(script_says(script_at(r, "guardrails", 0), "content", "Never deploy on Friday"));
   CHECK(brain_count(r, "relevant") >= 1 && brain_count(r, "relevant") <= 5);
   CHECK(brain_num(script_at(r, "relevant", 0), "similarity", -1) >= 0);
+  CHECK_STR(result_text(script_with(r, "relevant", "id", 8), "type"), "guardrail");
   /* the same action within 300 s */
   script_wait(299 * MS_PER_SECOND);
   CHECK(brain_bool(script_call("brain_checkpoint", args), "skipped"));
@@ -658,4 +661,186 @@ TEST(stats_use_the_types_of_open_brain) {
   CHECK_INT(brain_int(types, "guardrail", 0), 1);
   CHECK_INT(yyjson_mut_obj_size(types), 2);
   script_close();
+}
+
+/* True if a section of a boot has this text. */
+static bool boots_with(const char *project, const char *section, const char *text) {
+  char args[100];
+  snprintf(args, sizeof(args), "{\"project\":\"%s\",\"source\":\"claude\"}", project);
+  yyjson_mut_val *r = script_call("boot_session", args), *line;
+  for (size_t i = 0; i < brain_count(r, "context"); i++) {
+    yyjson_mut_val *c = script_at(r, "context", i);
+    size_t k, n;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(c, "content"), k, n, line) {
+      if (str_is(result_text(c, "section"), section) && yyjson_mut_equals_str(line, text))
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool boots_anywhere_with(const char *project, const char *text) {
+  static const char *const sections[] = {"PINNED GUARDRAILS", "PROJECT CONTEXT", "RECENT HISTORY (7 days)",
+                                         "KNOWN ISSUES & CORRECTIONS"};
+  bool shown = false;
+  for (size_t i = 0; i < ARRAY_LEN(sections); i++)
+    shown |= boots_with(project, sections[i], text);
+  return shown;
+}
+
+#define PINNED "PINNED GUARDRAILS"
+TEST(boot_loads_a_skill_only_if_it_is_always_on_and_for_the_project) {
+  script_open("openbrain");
+  script_call("remember", J({
+                "content" : "Drain a node before stopping it",
+                "source" : "claude",
+                "type_override" : "guardrail",
+                "project" : "harbor",
+                "skill_trigger" : {"name" : "drain", "keywords" : ["drain"], "projects" : [], "always_on" : false}
+              }));
+  script_call("remember", J({
+                "content" : "Ferries never wait for cars",
+                "source" : "claude",
+                "type_override" : "guardrail",
+                "project" : "harbor",
+                "skill_trigger" : {"name" : "ferry", "keywords" : ["ferry"], "projects" : [], "always_on" : true}
+              }));
+  script_call(
+      "remember", J({
+        "content" : "Wear a helmet below the crane",
+        "source" : "claude",
+        "type_override" : "procedural",
+        "skill_trigger" : {"name" : "helmet", "keywords" : ["helmet"], "projects" : ["quarry"], "always_on" : true}
+      }));
+  CHECK(brain_bool(script_call("recall", J({"memory_id" : 1})), "pinned"));
+  CHECK(!boots_anywhere_with("harbor", "Drain a node before stopping it"));
+  CHECK(boots_with("harbor", PINNED, "Ferries never wait for cars"));
+  CHECK(boots_with("quarry", PINNED, "Wear a helmet below the crane"));
+  CHECK(!boots_anywhere_with("harbor", "Wear a helmet below the crane"));
+  CHECK(!boots_anywhere_with("", "Wear a helmet below the crane"));
+  /* the first results of a search are what boot loads */
+  yyjson_mut_val *r =
+      script_call("search", J({"query" : "lunch", "source" : "claude", "project" : "harbor", "limit" : 1}));
+  CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 2);
+  CHECK(!script_with(r, "results", "id", 1) || brain_num(script_with(r, "results", "id", 1), "similarity", 1) < 1);
+  /* a correction turns a guardrail into a skill */
+  script_call("remember", J({
+                "content" : "Nobody smokes on the pier",
+                "source" : "claude",
+                "type_override" : "guardrail",
+                "project" : "harbor"
+              }));
+  CHECK(boots_with("harbor", PINNED, "Nobody smokes on the pier"));
+  r = script_call("supersede", J({
+                    "old_memory_id" : 4,
+                    "new_content" : "Nobody smokes or vapes on the pier",
+                    "reason" : "only needed now and then",
+                    "source" : "claude",
+                    "inherit_pinned" : true,
+                    "skill_trigger" : {"name" : "smoking", "keywords" : ["smok"]}
+                  }));
+  CHECK(brain_bool(r, "new_pinned"));
+  CHECK_STR(result_text(r, "skill_name"), "smoking");
+  CHECK(!boots_anywhere_with("harbor", "Nobody smokes or vapes on the pier"));
+  r = script_call("search", J({"query" : "a smoking area", "source" : "claude", "project" : "harbor"}));
+  CHECK_STR(result_text(script_with(r, "results", "id", 5), "via_skill_trigger"), "smoking");
+  script_close();
+}
+
+TEST(a_skill_is_loaded_in_its_projects) {
+  script_open("openbrain");
+  script_call("remember", J({
+                "content" : "Wear a helmet below the crane",
+                "source" : "claude",
+                "skill_trigger" : {"name" : "helmet", "keywords" : ["helmet"], "projects" : ["quarry"]}
+              }));
+  CHECK_INT(brain_int(script_call("load_skill", J({"name" : "helmet", "source" : "a", "project" : "quarry"})), "id", 0),
+            1);
+  script_refused("load_skill", J({"name" : "helmet", "source" : "a", "project" : "harbor"}));
+  yyjson_mut_val *r = script_refused("load_skill", J({"name" : "helmet", "source" : "a"}));
+  CHECK(script_says(r, "error", "needs the project"));
+  /* the project of the server counts like the argument */
+  script_in("quarry");
+  CHECK_INT(brain_int(script_call("load_skill", J({"name" : "helmet", "source" : "a"})), "id", 0), 1);
+  CHECK_STR(result_text(script_call("boot_session", J({"source" : "a"})), "project"), "quarry");
+  script_in(NULL);
+  /* its name is unique; the refusal says what to do, with tools of the profile */
+  r = script_refused(
+      "remember",
+      J({"content" : "Hard hats", "source" : "a", "skill_trigger" : {"name" : "helmet", "keywords" : ["hat"]}}));
+  CHECK(script_says(r, "error", "taken by memory 1") && script_says(r, "error", "supersede that memory"));
+  CHECK(!script_says(r, "error", "cairn "));
+  script_close();
+}
+
+TEST(a_skill_that_could_not_be_found_is_refused) {
+  static const char *const triggers[] = {"{\"keywords\":[\"x\"]}", "{\"name\":\" \",\"keywords\":[\"x\"]}",
+                                         "{\"name\":\"x\",\"keywords\":\"x\"}", "{\"name\":\"x\",\"projects\":\"x\"}",
+                                         "{\"name\":\"x\",\"always_on\":\"yes\"}"};
+  script_open("openbrain");
+  for (size_t i = 0; i < ARRAY_LEN(triggers); i++) {
+    char args[200];
+    snprintf(args, sizeof(args), "{\"content\":\"Wear a helmet\",\"source\":\"a\",\"skill_trigger\":%s}", triggers[i]);
+    CHECK(script_says(script_refused("remember", args), "error", "skill_trigger has"));
+  }
+  script_call("remember", J({"content" : "Wear a helmet", "source" : "a", "skill_trigger" : {}}));
+  CHECK_INT(brain_int(script_call("stats", "{}"), "total_memories", -1), 1);
+  script_close();
+}
+
+/* An answer with success would make the agent believe that the old memory is corrected. */
+TEST(a_correction_that_repeats_a_memory_is_refused) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "The crane is operated by Marta", "source" : "a"}));
+  script_call("remember", J({"content" : "Gulls steal food on the pier", "source" : "a"}));
+  yyjson_mut_val *r = script_refused(
+      "supersede",
+      J({"old_memory_id" : 1, "new_content" : "Gulls steal food on the pier", "reason" : "wrong", "source" : "a"}));
+  CHECK(script_says(r, "error", "memory 2 says the same") && script_says(r, "error", "forget the old memory"));
+  CHECK(!yyjson_mut_obj_get(script_call("recall", J({"memory_id" : 1})), "banner"));
+  script_close();
+}
+
+TEST(recall_says_that_the_correction_was_forgotten) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "The crane is operated by Marta", "source" : "a"}));
+  script_call("supersede",
+              J({"old_memory_id" : 1, "new_content" : "Jonas operates the crane", "reason" : "new", "source" : "a"}));
+  CHECK(script_says(script_call("recall", J({"memory_id" : 1})), "banner", "The current version is 2"));
+  script_call("forget", J({"memory_id" : 2}));
+  CHECK(script_says(script_call("recall", J({"memory_id" : 1})), "banner", "The last version, 2, is forgotten"));
+  script_close();
+}
+
+TEST(remaining_counts_all_items_that_block_the_session) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "We need to oil the crane.", "source" : "a", "project" : "harbor"}));
+  script_call("remember", J({"content" : "We need to order lamps.", "source" : "a"}));
+  CHECK_INT(brain_count(script_call("boot_session", J({"project" : "harbor", "source" : "a"})), "pending_action_items"),
+            2);
+  yyjson_mut_val *r = script_call(
+      "acknowledge_action_item",
+      J({"source" : "a", "memory_id" : 2, "text" : "We need to order lamps.", "decision" : "will_execute"}));
+  CHECK_INT(brain_int(r, "remaining", -1), 1);
+  blocked("remember", J({"content" : "Lunch is at noon", "source" : "a", "project" : "harbor"}),
+          "action_items_pending");
+  r = script_call(
+      "acknowledge_action_item",
+      J({"source" : "a", "memory_id" : 1, "text" : "We need to oil the crane.", "decision" : "will_execute"}));
+  CHECK_INT(brain_int(r, "remaining", -1), 0);
+  script_close();
+}
+
+TEST(stats_count_what_is_left) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "Gulls steal food on the pier", "source" : "a"}));
+  script_call("remember", J({"content" : "The crane is operated by Marta", "source" : "a"}));
+  script_call("forget", J({"memory_id" : 1}));
+  CHECK_INT(brain_int(script_call("stats", "{}"), "total_memories", -1), 1);
+  script_close();
+}
+
+TEST(forgetting_takes_the_arguments_of_open_brain) {
+  CHECK(!tool_needs_consent(tool_find(&profile_openbrain, STR("forget"))));
+  CHECK(!tool_needs_consent(tool_find(&profile_openbrain, STR("forget_many"))));
 }

@@ -94,6 +94,13 @@ void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope 
     json_put(run->doc, args, "project", STR(""));
 }
 
+struct str brain_here(const struct tool_run *run) {
+  struct str project = json_str(run->args, "project");
+  if (str_empty(project) && run->caller.project_given)
+    project = run->caller.project;
+  return project.p ? project : STR("");
+}
+
 void brain_drop_empty(yyjson_mut_val *args) {
   yyjson_mut_obj_iter it = yyjson_mut_obj_iter_with(args);
   yyjson_mut_val *key;
@@ -112,11 +119,32 @@ static bool is_limited(const struct tool_run *run) {
   return p ? p->role != ROLE_ADMIN : run->engine->agent[0] != 0;
 }
 
-void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
+static bool is_absent(yyjson_val *v) { return !v || yyjson_is_null(v); }
+
+/* A skill that could not be found later is refused, not stored without its trigger. */
+static enum status check_trigger(struct tool_run *run, yyjson_val *skill) {
+  yyjson_val *always_on = yyjson_obj_get(skill, "always_on");
+  static const char *const lists[] = {"keywords", "projects"};
+  const char *wrong = str_empty(str_trim(json_str(skill, "name"))) ? "has no name" : NULL;
+  for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+    yyjson_val *list = yyjson_obj_get(skill, lists[i]);
+    if (!is_absent(list) && !yyjson_is_arr(list))
+      wrong = i == 0 ? "has keywords that are not a list" : "has projects that are not a list";
+  }
+  if (!is_absent(always_on) && !yyjson_is_bool(always_on))
+    wrong = "has an always_on that is not true or false";
+  if (!wrong)
+    return STATUS_OK;
+  error_set(run->err, STATUS_USAGE, "skill_trigger %s", wrong);
+  return error_fix(run->err, "for example {\"name\": \"release\", \"keywords\": [\"release\", \"publish\"]}");
+}
+
+enum status brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   static const char *const lists[][2] = {{"keywords", "skill_keywords"}, {"projects", "skill_projects"}};
   yyjson_val *skill = yyjson_obj_get(run->args, "skill_trigger");
-  if (!yyjson_is_obj(skill) || str_empty(json_str(skill, "name")))
-    return;
+  if (yyjson_obj_size(skill) == 0)
+    return STATUS_OK;
+  TRY(check_trigger(run, skill));
   json_put(run->doc, args, "skill_name", json_str(skill, "name"));
   for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
     struct strs list = {0};
@@ -127,6 +155,7 @@ void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
       json_put_strs(run->doc, args, lists[i][1], &list);
   }
   json_put_bool(run->doc, args, "skill_always_on", json_bool(skill, "always_on", false));
+  return STATUS_OK;
 }
 
 /* In these systems no project means every project. */
@@ -165,28 +194,33 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
   return prepare(run, args, BRAIN_WRITES, true);
 }
 
-enum status brain_check_skill(struct tool_run *run, yyjson_mut_val *memory) {
+static bool is_skill_here(const struct tool_run *run, yyjson_mut_val *memory) {
   yyjson_mut_val *projects = yyjson_mut_obj_get(memory, "skill_projects"), *v;
-  struct str project = json_str(run->args, "project");
+  struct str project = brain_here(run);
   bool here = yyjson_mut_arr_size(projects) == 0;
   size_t i, n;
   yyjson_mut_arr_foreach(projects, i, n, v) {
-    here |= yyjson_mut_equals_str(v, "*") || yyjson_mut_equals_strn(v, project.p ? project.p : "", project.n);
+    here |= yyjson_mut_equals_str(v, "*") || yyjson_mut_equals_strn(v, project.p, project.n);
   }
-  if (here)
+  return here;
+}
+
+enum status brain_check_skill(struct tool_run *run, yyjson_mut_val *memory) {
+  if (is_skill_here(run, memory))
     return STATUS_OK;
-  error_set(run->err, STATUS_NOT_FOUND, "no skill '%.*s' here", STR_ARG(json_str(run->args, "name")));
-  return error_fix(run->err, "it is limited to other projects: name one of them");
+  return error_set(run->err, STATUS_NOT_FOUND, "no skill '%.*s' here", STR_ARG(json_str(run->args, "name")));
 }
 
-bool brain_needs_keyword(yyjson_mut_val *memory) {
-  return result_text(memory, "skill_name").p && !brain_bool(memory, "skill_always_on");
+bool brain_needs_keyword(const struct tool_run *run, yyjson_mut_val *memory) {
+  bool always_on = brain_bool(memory, "skill_always_on");
+  return result_text(memory, "skill_name").p && !(always_on && is_skill_here(run, memory));
 }
 
-void brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args) {
-  brain_skill_args(run, args);
+enum status brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args) {
+  TRY(brain_skill_args(run, args));
   if (!result_text(args, "skill_name").p)
     json_put_bool(run->doc, args, "inherit_skill", true);
+  return STATUS_OK;
 }
 
 enum status brain_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {

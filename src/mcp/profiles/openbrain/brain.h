@@ -34,17 +34,19 @@ enum brain_scope { BRAIN_READS, BRAIN_WRITES, BRAIN_KEEPS };
 /* Sets the project of a call. In both systems no project means all projects in a read and global in a write; a server
  * that was started with a project stays in it. BRAIN_KEEPS: the project of the memory that the call changes. */
 void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope);
+/* The project that the call names, else that of the server, else "". */
+struct str brain_here(const struct tool_run *run);
 /* Removes empty texts and lists, which both systems use as defaults. */
 void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */
-void brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
+NODISCARD enum status brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
 extern const struct shape brain_skill_shape[], brain_no_skill_shape[];
 /* A new version brings its own skill, or keeps that of the old one. */
-void brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args);
+NODISCARD enum status brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args);
 /* Refuses a skill that is limited to other projects than that of the call. */
 NODISCARD enum status brain_check_skill(struct tool_run *run, yyjson_mut_val *memory);
-/* True for a skill that is not always on: boot leaves it out. */
-bool brain_needs_keyword(yyjson_mut_val *memory);
+/* True for a skill that boot leaves out: it is not always on, or is limited to other projects than that of the call. */
+bool brain_needs_keyword(const struct tool_run *run, yyjson_mut_val *memory);
 #define SKILL_TRIGGER WHEN_OF("skill_name", brain_skill_shape), UNLESS_OF("skill_name", brain_no_skill_shape)
 /* For `prepare`: applies the source, drops empty texts, and sets the project of a read or of a write. */
 enum status brain_prepare_read(struct tool_run *run, yyjson_mut_val *args);

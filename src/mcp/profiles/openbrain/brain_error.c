@@ -13,12 +13,14 @@ static const struct {
   enum status code;
   const char *fix;
 } fixes[] = {
-    {"skill load", STATUS_NOT_FOUND, "search finds skills by their keywords and shows their names"},
+    {"skill load", STATUS_NOT_FOUND,
+     "search finds skills by their keywords and shows their names; a skill of certain projects needs the project"},
     {"action ack", STATUS_REFUSED, "repeat the call with a reason, or answer will_execute"},
     {"action ack", STATUS_NOT_FOUND, "boot again to list pending items; the text must match exactly"},
     {"unsupersede", STATUS_CONFLICT,
      "name the older memory of a pair; in a chain, start with the newest pair; recall shows the replacement of a "
      "memory"},
+    {"supersede", STATUS_DUPLICATE, "forget the old memory, since the other one says it already"},
     {"task status", STATUS_CONFLICT, "a boot lists the tasks"},
     {"capture", STATUS_REFUSED, "give sentences of five words or more"},
     {"session task", STATUS_CONFLICT, BOOT_FIRST},
@@ -33,6 +35,8 @@ static const struct {
 };
 
 static struct str fix_of(struct tool_run *run, const struct error *err) {
+  if (err->code == STATUS_CONFLICT && str_is(str_from(err->step), "fields")) /* the name of a skill is taken */
+    return STR("a correction keeps the skill: supersede that memory, or choose another name");
   for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
     if (run->tool->op && strcmp(run->tool->op, fixes[i].op) == 0 && err->code == fixes[i].code)
       return str_from(fixes[i].fix);
@@ -108,7 +112,7 @@ void brain_error(struct tool_run *run, const struct error *err) {
   buf_adds(&b, e.message);
   if (pending)
     add_sentence(&b, put_pending(run, is_v2, more));
-  else if (e.fix[0])
+  else if (!str_empty(fix_of(run, &e)))
     add_sentence(&b, fix_of(run, &e));
   json_put_bool(run->doc, to, "success", false);
   json_put(run->doc, to, "error", buf_str(&b));

@@ -125,7 +125,7 @@ enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *ar
   TRY(brain_prepare_write(run, args));
   TRY(check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body")));
   lower_severity(run, args);
-  brain_skill_args(run, args);
+  TRY(brain_skill_args(run, args));
   json_put_bool(run->doc, args, "keep_fields", true); /* a duplicate is reported, and changes nothing */
   return STATUS_OK;
 }
@@ -278,8 +278,7 @@ enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *a
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
   lower_severity(run, args);
-  brain_supersede_skill(run, args);
-  return STATUS_OK;
+  return brain_supersede_skill(run, args);
 }
 
 const struct shape openbrain2_supersede_shape[] = {SUCCESS, WRITTEN, CALL(brain_put_not_inherited), {0}};

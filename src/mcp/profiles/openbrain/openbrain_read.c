@@ -44,7 +44,7 @@ enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args)
 
 /* The pinned memories of the project come first, and do not count against the limit. */
 static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *ids) {
-  struct str project = json_str(run->args, "project");
+  struct str project = brain_here(run);
   yyjson_mut_val *args = new_args(run), *result = NULL, *m;
   if (str_empty(project))
     return STATUS_OK;
@@ -55,7 +55,7 @@ static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson
   enum status s = tool_op(run, "list", args, &result);
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
-    if (!str_eq(result_text(m, "project"), project) || brain_needs_keyword(m))
+    if (!str_eq(result_text(m, "project"), project) || brain_needs_keyword(run, m))
       continue;
     yyjson_mut_arr_append(list, shape_object(run, m, pinned_shape));
     yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
@@ -197,9 +197,8 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
   TRY(openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats));
   yyjson_mut_val *to = brain_success(run);
   int64_t rules = brain_int(repeats, "rules", 0), repeated = brain_int(repeats, "repeated", 0);
-  static const struct shape total[] = {COPY("total_memories=memories"), {0}};
+  json_put_int(run->doc, to, "total_memories", brain_int(yyjson_mut_obj_get(result, "by_state"), "active", 0));
   static const struct shape recent[] = {COPY("last_7_days last_30_days"), {0}};
-  shape_add(run, to, result, total);
   TRY(put_types(run, to, result));
   shape_add(run, to, result, recent);
   json_put_num(run->doc, to, "correction_repeat_rate", rules ? json_round((double)repeated / (double)rules, 4) : 0);

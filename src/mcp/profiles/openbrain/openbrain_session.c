@@ -69,7 +69,7 @@ static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list
   yyjson_mut_val *m;
   yyjson_mut_arr_foreach(list, i, n, m) {
     struct str body = result_text(m, "body");
-    if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_needs_keyword(m) || brain_count(v, "content") >= most)
+    if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_needs_keyword(b->run, m) || brain_count(v, "content") >= most)
       continue;
     add_line(b, v, characters ? text_preview(body, characters) : body);
   }
@@ -188,7 +188,7 @@ static enum status register_session(struct boot *b, yyjson_mut_val **ret_booted)
 
 enum status openbrain_boot(struct tool_run *run) {
   struct boot b = {.run = run,
-                   .project = json_str(run->args, "project"),
+                   .project = brain_here(run),
                    .task = json_str(run->args, "task"),
                    .context = yyjson_mut_arr(run->doc),
                    .pinned = yyjson_mut_arr(run->doc)};
@@ -204,7 +204,7 @@ enum status openbrain_boot(struct tool_run *run) {
   add_sessions(&b, booted);
   yyjson_mut_val *to = brain_success(run);
   json_put_bool(run->doc, to, "booted", true);
-  json_put(run->doc, to, "project", b.project.p ? b.project : STR(""));
+  json_put(run->doc, to, "project", b.project);
   json_put(run->doc, to, "source", run->caller.source);
   result_copy(run, to, "session_id", booted, "session_id");
   put_items(&b, to);
@@ -216,7 +216,7 @@ enum status openbrain_boot(struct tool_run *run) {
   if (items)
     buf_addf(&message,
              " %zu action items are pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
-             "remember, capture_context and supersede are blocked until then.",
+             "remember, capture_context, supersede and forget are blocked until then.",
              items);
   if (b.degraded.p) {
     json_put_bool(run->doc, to, "degraded", true);
@@ -241,7 +241,7 @@ const struct shape openbrain_checkpoint_shape[] = {
     SUCCESS,
     COPY("action"),
     BOOLEAN("skipped"),
-    WHEN("skipped", FORMAT("reason", "checked already; the cooldown is {cooldown_s} s")),
+    WHEN("skipped", FORMAT("reason", "checked already; the cooldown ends in {cooldown_s} s")),
     UNLESS("skipped", EACH("guardrails", COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS)),
            EACH("relevant", COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type),
                 ROUND("similarity=score")),

@@ -16,7 +16,7 @@ static struct str default_type(struct str content) {
 
 enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
   TRY(brain_prepare_write_signed(run, args));
-  brain_skill_args(run, args);
+  TRY(brain_skill_args(run, args));
   struct str type = result_text(args, "type");
   if (!type.p) {
     json_put(run->doc, args, "type", default_type(json_str(run->args, "content")));
@@ -81,7 +81,8 @@ const struct shape openbrain_remember_shape[] = {
 void openbrain_error(struct tool_run *run, const struct error *err) {
   struct error e = *err;
   yyjson_mut_val *existing = NULL;
-  if (e.code != STATUS_DUPLICATE || !e.about || brain_look(run, e.about, &existing) != STATUS_OK) {
+  bool skipped = e.code == STATUS_DUPLICATE && e.about && str_is(str_from(run->tool->op), "remember");
+  if (!skipped || brain_look(run, e.about, &existing) != STATUS_OK) {
     *run->err = e;
     brain_error(run, &e);
     return;
@@ -145,12 +146,10 @@ enum status openbrain_finish_capture(struct tool_run *run, yyjson_mut_val *resul
 /* ---- belief revision ---- */
 
 enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_source(run, true);
+  TRY(brain_source(run, true));
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
-  if (strcmp(run->tool->op, "supersede") == 0)
-    brain_supersede_skill(run, args);
-  return s;
+  return strcmp(run->tool->op, "supersede") == 0 ? brain_supersede_skill(run, args) : STATUS_OK;
 }
 
 enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *result) {

@@ -50,6 +50,10 @@ static const struct tool_arg search_args[] = {
   END
 };
 static const struct tool_arg recall_args[] = {MEMORY_ID, END};
+/* Without the argument "confirm" in its definition: Open Brain does not ask, and undo restores one memory. */
+static const struct tool_arg forget_args[] = {
+  MEMORY_ID, {"confirm", TOOL_BOOL, LOCAL | ARG_UNLISTED, NULL, NULL, NULL, "not needed", NULL}, END
+};
 static const struct tool_arg rate_args[] = {MEMORY_ID, TEXT("direction", REQ, NULL, "up or down"), END};
 static const struct tool_arg annotate_args[] = {
   MEMORY_ID, TEXT("note", 0, NULL, "text to add; empty: shows the notes"),
@@ -139,7 +143,7 @@ static const struct tool tools[] = {
    .op = "prune", .flags = TOOL_DESTROYS, .args = prune_args,
    .prepare = brain_prepare_prune, .shape = openbrain_prune_shape},
   {.name = "forget", .title = "Forget", .description = "Hide a memory from search.",
-   .op = "forget", .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = recall_args, .run = openbrain_forget},
+   .op = "forget", .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_args, .run = openbrain_forget},
   {.name = "forget_many", .title = "Forget many", .description = "Hide several memories from search.",
    .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_many_args, .run = openbrain_forget_many},
   {.name = "scratch_set", .title = "Scratch: set", .description = "Store a value until the session ends.",
