@@ -112,11 +112,15 @@ static bool is_limited(const struct tool_run *run) {
   return p ? p->role != ROLE_ADMIN : run->engine->agent[0] != 0;
 }
 
-void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
+enum status brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   static const char *const lists[][2] = {{"keywords", "skill_keywords"}, {"projects", "skill_projects"}};
   yyjson_val *skill = yyjson_obj_get(run->args, "skill_trigger");
-  if (!yyjson_is_obj(skill) || str_empty(json_str(skill, "name")))
-    return;
+  if (yyjson_obj_size(skill) == 0)
+    return STATUS_OK;
+  if (str_empty(json_str(skill, "name"))) {
+    error_set(run->err, STATUS_USAGE, "skill_trigger has no name");
+    return error_fix(run->err, "repeat the call with skill_trigger {\"name\":\"NAME\",\"keywords\":[\"WORD\"]}");
+  }
   json_put(run->doc, args, "skill_name", json_str(skill, "name"));
   for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
     struct strs list = {0};
@@ -127,6 +131,7 @@ void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
       json_put_strs(run->doc, args, lists[i][1], &list);
   }
   json_put_bool(run->doc, args, "skill_always_on", json_bool(skill, "always_on", false));
+  return STATUS_OK;
 }
 
 /* In these systems no project means every project. */
@@ -183,10 +188,11 @@ bool brain_needs_keyword(yyjson_mut_val *memory) {
   return result_text(memory, "skill_name").p && !brain_bool(memory, "skill_always_on");
 }
 
-void brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args) {
-  brain_skill_args(run, args);
+enum status brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args) {
+  TRY(brain_skill_args(run, args));
   if (!result_text(args, "skill_name").p)
     json_put_bool(run->doc, args, "inherit_skill", true);
+  return STATUS_OK;
 }
 
 enum status brain_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {

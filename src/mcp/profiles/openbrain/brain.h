@@ -37,10 +37,10 @@ void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope 
 /* Removes empty texts and lists, which both systems use as defaults. */
 void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */
-void brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
+NODISCARD enum status brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
 extern const struct shape brain_skill_shape[], brain_no_skill_shape[];
 /* A new version brings its own skill, or keeps that of the old one. */
-void brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args);
+NODISCARD enum status brain_supersede_skill(struct tool_run *run, yyjson_mut_val *args);
 /* Refuses a skill that is limited to other projects than that of the call. */
 NODISCARD enum status brain_check_skill(struct tool_run *run, yyjson_mut_val *memory);
 /* True for a skill that is not always on: boot leaves it out. */

@@ -14,8 +14,9 @@ static const struct {
   const char *fix;
 } fixes[] = {
     {"skill load", STATUS_NOT_FOUND, "search finds skills by their keywords and shows their names"},
-    {"action ack", STATUS_REFUSED, "repeat the call with a reason, or answer will_execute"},
-    {"action ack", STATUS_NOT_FOUND, "boot again to list pending items; the text must match exactly"},
+    {"action ack", STATUS_REFUSED,
+     "answer will_execute, or not_relevant with a reason; already_done needs a reason, too"},
+    {"action ack", STATUS_NOT_FOUND, "boot again to list pending items, and name one of them exactly"},
     {"unsupersede", STATUS_CONFLICT,
      "name the older memory of a pair; in a chain, start with the newest pair; recall shows the replacement of a "
      "memory"},

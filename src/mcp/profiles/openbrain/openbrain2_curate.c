@@ -185,6 +185,13 @@ const struct shape openbrain2_archive_shape[] = {SUCCESS, STEP("archived", "arch
 static const struct shape maintenance_shape[] = {
     DECAY, STEP("archived", "archived"), STEP("stale_tasks", "stale"), COPY("duration_ms"), {0}};
 
+/* Always due after 0 hours; the operation would take the interval of its setting. */
+enum status openbrain2_prepare_due(struct tool_run *run, yyjson_mut_val *args) {
+  if (json_num(run->args, "hours", 0) <= 0)
+    yyjson_mut_obj_remove_key(args, "if_due");
+  return STATUS_OK;
+}
+
 enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *stats = NULL;
   bool skipped = brain_bool(result, "skipped");

@@ -152,7 +152,7 @@ static enum status count_tasks(struct tool_run *run, yyjson_mut_val *to) {
 }
 
 static const struct shape corrections_shape[] = {
-    EACH("revised_lineages=corrections", COPY("head_rule_id=id headline revisions=versions")),
+    EACH("revised_lineages=corrections", COPY("head_rule_id=id kind project headline revisions=versions")),
     COUNT("revised_lineage_count=corrections"),
     {0}};
 

@@ -53,6 +53,12 @@ static enum status register_session(struct boot *b) {
   return STATUS_OK;
 }
 
+static void append_all(yyjson_mut_val *to, yyjson_mut_val *from) {
+  yyjson_mut_val *item;
+  while ((item = yyjson_mut_arr_remove_first(from)))
+    yyjson_mut_arr_append(to, item);
+}
+
 /* Moves patterns and tasks from the section `relevant` to the start of their own sections. */
 static enum status sort_relevant(struct boot *b) {
   yyjson_mut_val *relevant = items_of(b, "relevant"), *rest = yyjson_mut_arr(b->run->doc), *item, *m = NULL;
@@ -68,8 +74,7 @@ static enum status sort_relevant(struct boot *b) {
       yyjson_mut_arr_append(rest, copy);
   }
   yyjson_mut_arr_clear(relevant);
-  while ((item = yyjson_mut_arr_remove_first(rest)))
-    yyjson_mut_arr_append(relevant, item);
+  append_all(relevant, rest);
   return STATUS_OK;
 }
 
@@ -83,17 +88,16 @@ static enum status is_always_shown(struct boot *b, int64_t id, bool *ret_always)
 
 /* Removes rules beyond the cap of a section; memories that are always delivered stay. */
 static enum status cap_rules(struct boot *b, const char *section, size_t cap) {
-  yyjson_mut_val *items = items_of(b, section), *item;
+  yyjson_mut_val *items = items_of(b, section), *kept = yyjson_mut_arr(b->run->doc), *item;
   bool always = false;
-  size_t kept = 0;
-  yyjson_mut_arr_iter it = yyjson_mut_arr_iter_with(items);
-  while ((item = yyjson_mut_arr_iter_next(&it))) {
+  while ((item = yyjson_mut_arr_remove_first(items))) {
     TRY(is_always_shown(b, brain_int(item, "id", 0), &always));
-    if (++kept <= cap || always)
-      continue;
-    yyjson_mut_arr_iter_remove(&it);
-    b->capped = true;
+    if (yyjson_mut_arr_size(kept) < cap || always)
+      yyjson_mut_arr_append(kept, item);
+    else
+      b->capped = true;
   }
+  append_all(items, kept);
   return STATUS_OK;
 }
 

@@ -16,7 +16,7 @@ static struct str default_type(struct str content) {
 
 enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
   TRY(brain_prepare_write_signed(run, args));
-  brain_skill_args(run, args);
+  TRY(brain_skill_args(run, args));
   struct str type = result_text(args, "type");
   if (!type.p) {
     json_put(run->doc, args, "type", default_type(json_str(run->args, "content")));
@@ -149,7 +149,7 @@ enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *ar
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
   if (strcmp(run->tool->op, "supersede") == 0)
-    brain_supersede_skill(run, args);
+    TRY(brain_supersede_skill(run, args));
   return s;
 }
 
