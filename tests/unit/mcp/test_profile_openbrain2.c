@@ -686,6 +686,57 @@ TEST(boot_lists_omitted_items) {
   CHECK(shown <= 20);
   CHECK_INT(brain_count(r, "truncated"), 25 - shown);
   CHECK(str_starts((struct str){yyjson_mut_get_str(script_at(r, "truncated", 0)), 5}, STR("task:")));
+  CHECK(!yyjson_mut_obj_get(r, "truncated_omitted"));
+  for (int i = 25; i < 75; i++) {
+    snprintf(args, sizeof(args), "{\"content\":\"Visit harbour number %d and measure the depth there\"}", 100 + i);
+    script_call("remember_task_v2", args);
+  }
+  r = script_call("boot_session_v2", J({"source" : "claude"}));
+  int64_t unnamed = brain_int(yyjson_mut_obj_get(r, "truncated_omitted"), "count", 0);
+  CHECK(unnamed > 0);
+  CHECK_INT((int64_t)(brain_count(r, "active_tasks") + brain_count(r, "truncated")) + unnamed, 75);
+  script_close();
+}
+
+/* Facts that a search for the task finds are cut after tasks and patterns, and named. */
+TEST(boot_names_what_it_cuts_from_also) {
+  char args[2400], note[1999];
+  script_open("openbrain2");
+  for (int i = 0; i < 5; i++) {
+    snprintf(args, sizeof(args),
+             "{\"headline\":\"The northern harbour has crane number %d\",\"body\":\"Crane %d lifts %d tonnes in the "
+             "northern "
+             "harbour.\"}",
+             i, i, 17 * i + 3);
+    CHECK(brain_bool(script_call("remember_fact_v2", args), "success"));
+  }
+  yyjson_mut_val *r =
+      script_call("boot_session_v2", J({"source" : "claude", "task" : "paint the cranes of the northern harbour"}));
+  yyjson_mut_val *relevant = script_at(yyjson_mut_obj_get(r, "also"), "relevant", 0);
+  CHECK_STR(result_text(relevant, "kind"), "fact");
+  size_t found = brain_count(yyjson_mut_obj_get(r, "also"), "relevant");
+  for (int i = 0; i < 60; i++) {
+    snprintf(args, sizeof(args), "{\"content\":\"Letter %d\"}", i);
+    script_call("remember_task_v2", args);
+    snprintf(args, sizeof(args), "{\"source_kind\":\"task\",\"source_id\":%d,\"text\":\"Answer letter %d\"}", i + 6, i);
+    script_call("create_action_item_v2", args);
+  }
+  memset(note, 'x', sizeof(note) - 1);
+  for (size_t i = 6; i < sizeof(note) - 1; i += 7)
+    note[i] = ' ';
+  note[sizeof(note) - 1] = '\0';
+  snprintf(args, sizeof(args), "{\"content\":\"%s\"}", note);
+  script_as("other");
+  script_call("write_handoff_v2", args);
+  script_as("last");
+  r = script_call("boot_session_v2", J({"source" : "claude", "task" : "paint the cranes of the northern harbour"}));
+  size_t named = 0, i, n;
+  yyjson_mut_val *name;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(r, "truncated"), i, n, name)
+    named += strncmp(yyjson_mut_get_str(name), "also:fact:", 10) == 0;
+  size_t shown = brain_count(yyjson_mut_obj_get(r, "also"), "relevant");
+  CHECK(found > 0 && shown < found);
+  CHECK(named > 0 || brain_int(yyjson_mut_obj_get(r, "truncated_omitted"), "count", 0) > 0);
   script_close();
 }
 
