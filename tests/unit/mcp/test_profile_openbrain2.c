@@ -838,6 +838,17 @@ TEST(a_checkpoint_shows_no_untrusted_guardrails) {
   script_close();
 }
 
+TEST(answers_name_the_project_of_the_server) {
+  script_open("openbrain2");
+  script_in("harbor");
+  yyjson_mut_val *r = script_call("boot_session_v2", J({"source" : "claude"}));
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "working_context"), "project"), "harbor");
+  CHECK_STR(result_text(script_call("stats_v2", "{}"), "project"), "harbor");
+  CHECK_STR(result_text(script_call("brain_checkpoint_v2", J({"action" : "deploy", "source" : "claude"})), "project"),
+            "harbor");
+  script_close();
+}
+
 TEST(a_ttl_without_a_zone_is_utc) {
   script_open("openbrain2");
   script_call("remember_fact_v2",

@@ -94,6 +94,11 @@ void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope 
     json_put(run->doc, args, "project", STR(""));
 }
 
+struct str brain_project_name(const struct tool_run *run) {
+  struct str project = json_str(run->args, "project");
+  return str_empty(project) && run->caller.project_given ? run->caller.project : project;
+}
+
 void brain_drop_empty(yyjson_mut_val *args) {
   yyjson_mut_obj_iter it = yyjson_mut_obj_iter_with(args);
   yyjson_mut_val *key;

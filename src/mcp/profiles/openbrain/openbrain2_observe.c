@@ -58,7 +58,7 @@ enum status openbrain2_finish_checkpoint(struct tool_run *run, yyjson_mut_val *r
     return STATUS_OK;
   }
   json_put(run->doc, to, "action", json_str(run->args, "action"));
-  struct str context = json_str(run->args, "context"), project = json_str(run->args, "project");
+  struct str context = json_str(run->args, "context"), project = brain_project_name(run);
   json_put(run->doc, to, "context", context.p ? context : STR(""));
   json_put(run->doc, to, "project", project.p ? project : STR(""));
   TRY(put_guardrails(run, to));

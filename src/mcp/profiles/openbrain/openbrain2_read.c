@@ -159,7 +159,7 @@ static const struct shape corrections_shape[] = {
 enum status openbrain2_stats(struct tool_run *run) {
   yyjson_mut_val *to = yyjson_mut_obj(run->doc), *items = NULL, *sessions = NULL, *stats = NULL;
   yyjson_mut_val *args = new_args(run);
-  struct str project = json_str(run->args, "project");
+  struct str project = brain_project_name(run);
   int64_t archived = 0, active = 0;
   brain_project(run, args, BRAIN_READS);
   json_put(run->doc, to, "project", str_empty(project) ? STR("(global)") : project);

@@ -398,7 +398,7 @@ static enum status put_parts(struct boot *b) {
 enum status openbrain2_boot(struct tool_run *run) {
   struct boot b = {.run = run,
                    .to = yyjson_mut_obj(run->doc),
-                   .project = json_str(run->args, "project"),
+                   .project = brain_project_name(run),
                    .task = str_trim(json_str(run->args, "task"))};
   TRY(brain_source(run, false));
   TRY(register_session(&b));
