@@ -849,6 +849,26 @@ TEST(answers_name_the_project_of_the_server) {
   script_close();
 }
 
+TEST(archived_incidents_and_faded_facts_are_found_and_marked) {
+  script_open("openbrain2");
+  script_call("remember_incident_v2",
+              J({"headline" : "The anchor chain broke", "body" : "In a storm, at the northern pier."}));
+  script_call("remember_fact_v2", J({"headline" : "The anchor weighs two tonnes", "body" : "It was cast in Kiel."}));
+  script_wait(100 * MS_PER_DAY);
+  CHECK_INT(brain_int(script_call("archive_incidents_v2", "{}"), "archived_count", 0), 1);
+  CHECK_INT(brain_int(script_call("decay_facts_v2", "{}"), "deactivated_count", 0), 1);
+  script_call("remember_fact_v2", J({"headline" : "The anchor is painted", "body" : "It is red since the spring."}));
+  yyjson_mut_val *r = script_call("search_v2", J({"query" : "anchor"}));
+  CHECK_STR(result_text(script_with(r, "results", "memory_id", 1), "state"), "archived");
+  CHECK_STR(result_text(script_with(r, "results", "memory_id", 2), "state"), "faded");
+  CHECK(!yyjson_mut_obj_get(script_with(r, "results", "memory_id", 3), "state"));
+  /* A boot shows neither. */
+  r = script_call("boot_session_v2", J({"source" : "claude", "task" : "paint the anchor"}));
+  r = yyjson_mut_obj_get(r, "also");
+  CHECK(!script_with(r, "relevant", "memory_id", 1) && !script_with(r, "relevant", "memory_id", 2));
+  script_close();
+}
+
 TEST(a_ttl_without_a_zone_is_utc) {
   script_open("openbrain2");
   script_call("remember_fact_v2",

@@ -62,7 +62,7 @@ static const struct shape listed_shape[] = {
     {0},
 };
 const struct shape openbrain2_search_shape[] = {
-    EACH("results", ROW, CALL(brain_put_similarity), COPY("via_skill_trigger")),
+    EACH("results", ROW, CALL(brain_put_similarity), COPY("via_skill_trigger"), UNLESS("state=active", COPY("state"))),
     COUNT("count=results"),
     COPY("degraded"),
     {0}};
