@@ -869,6 +869,25 @@ TEST(archived_incidents_and_faded_facts_are_found_and_marked) {
   script_close();
 }
 
+TEST(a_blocked_memory_keeps_the_others_from_being_forgotten) {
+  script_open("openbrain2");
+  script_call("remember_fact_v2", J({"headline" : "The lake is deep", "body" : "Sixty metres.", "project" : "lake"}));
+  script_call("remember_fact_v2", J({"headline" : "The pier is old", "body" : "Of 1912.", "project" : "harbor"}));
+  script_call("create_action_item_v2", J({"source_kind" : "fact", "source_id" : 2, "text" : "Repair the pier"}));
+  script_as("one");
+  script_call("boot_session_v2", J({"project" : "harbor", "source" : "claude"}));
+  const char *both = J({"kinds" : [ "fact", "fact", "fact" ], "memory_ids" : [ 1, 2, 1 ]});
+  yyjson_mut_val *r = script_refused("forget_many_v2", both);
+  CHECK_INT(brain_int(r, "pending_count", 0), 1);
+  CHECK(script_says(r, "error", "acknowledge_action_item_v2(item_id=1,"));
+  CHECK_INT(brain_int(script_call("list_recent_v2", "{}"), "count", 0), 2);
+  script_call("acknowledge_action_item_v2", J({"item_id" : 1, "decision" : "will_execute"}));
+  r = script_call("forget_many_v2", both);
+  CHECK_INT(brain_int(r, "forgotten_count", 0), 2);
+  CHECK_INT(brain_count(r, "already_forgotten"), 1);
+  script_close();
+}
+
 TEST(a_ttl_without_a_zone_is_utc) {
   script_open("openbrain2");
   script_call("remember_fact_v2",
