@@ -37,14 +37,16 @@ enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *do
            " UNION ALL SELECT c.head, l.dst, c.depth + 1 FROM chain c JOIN link l ON l.src = c.id"
            " WHERE l.team = ?1 AND l.rel = 'supersedes')"
            " SELECT c.head, m.headline, max(c.depth), max(CASE WHEN " SQL_TRUSTED
-           " THEN 0 ELSE 1 END) FROM chain c JOIN memory m ON m.team = ?1 AND m.id = c.head"
-           " GROUP BY c.head, m.headline ORDER BY 3 DESC, 1 LIMIT 10",
+           " THEN 0 ELSE 1 END), m.kind, m.project FROM chain c JOIN memory m ON m.team = ?1 AND m.id = c.head"
+           " GROUP BY c.head, m.headline, m.kind, m.project ORDER BY 3 DESC, 1 LIMIT 10",
            "s", team);
   while (rows_next(&r)) {
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
     json_put_int(doc, v, "id", rows_int(&r, 0));
     json_put(doc, v, "headline", rows_text(&r, 1));
     json_put_int(doc, v, "versions", rows_int(&r, 2));
+    json_put(doc, v, "kind", rows_text(&r, 4));
+    json_put(doc, v, "project", rows_text(&r, 5));
     if (rows_int(&r, 3))
       json_put_bool(doc, v, "untrusted", true);
   }

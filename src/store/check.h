@@ -19,7 +19,7 @@ struct counts_since {
 };
 NODISCARD enum status count_recent(struct store *st, struct str team, int64_t since, int64_t later,
                                    struct counts_since *ret_counts, struct error *err);
-/* Most corrected memories: [{id, headline, versions}], chains of at least two versions, at most 10. */
+/* Most corrected memories: [{id, headline, versions, kind, project}], chains of at least two versions, at most 10. */
 NODISCARD enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
                                      struct error *err);
 

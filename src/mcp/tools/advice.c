@@ -85,6 +85,14 @@ static void add_required(const struct tool_run *run, const struct found *f, yyjs
     require(run, f->tool, name, out);
 }
 
+static bool is_implied(const struct tool *tool, struct str param) {
+  struct str rest = str_from(tool->implies), name;
+  while (str_next(&rest, ' ', &name))
+    if (str_eq(name, param))
+      return true;
+  return false;
+}
+
 struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut_val *args) {
   struct found f;
   if (!find_tool(run->profile, op, &f))
@@ -99,8 +107,8 @@ struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut
     struct str param = {yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, name = shown_name(&f, param);
     struct tool_arg ignored;
     const struct param *p = op_param(op_find(str_from(op)), param);
-    if (!p || !tool_arg_of(p, &ignored))
-      continue; /* set by the server or the user */
+    if (!p || !tool_arg_of(p, &ignored) || is_implied(f.tool, param))
+      continue; /* set by the server, the user or the tool */
     if (!name.p && !spread)
       return STR_NONE;
     if (!name.p && !fields)

@@ -100,8 +100,9 @@ static bool op_needs_consent(const char *name) {
   return op && op_param(op, STR("confirm"));
 }
 
+/* Functions of a row call the operation for one memory at a time, which needs no consent. */
 bool tool_needs_consent(const struct tool *tool) {
-  bool asks = op_needs_consent(tool->op);
+  bool asks = !tool->run && op_needs_consent(tool->op);
   for (const struct tool_action *p = tool->actions; p && p->name; p++)
     asks = asks || op_needs_consent(p->op);
   for (const struct tool_arg *p = tool->args; p && p->name; p++)

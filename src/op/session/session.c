@@ -66,7 +66,6 @@ enum status session_current(struct op_call *call, struct session *ret_session, b
                           &(struct session_origin){.team = c->team,
                                                    .connection = c->origin->connection,
                                                    .host = host_of(call),
-                                                   .cwd = c->origin->cwd,
                                                    .pid = c->origin->pid,
                                                    .started = c->origin->started},
                           call->arena, &s, &exists, call->err));

@@ -164,7 +164,7 @@ const struct op memories_ops[] = {
    .result = "db size_bytes:int schema:int team memories:int last_7_days:int last_30_days:int events:int "
    "last_seq:int embedder "
    EMBEDDED " indexes:[@index] by_kind:{int} by_type:{int} by_state:{int} by_project:{int} by_delivery:{int} "
-   "corrections:[(id:int headline versions:int untrusted?:bool)] documents?:{int} maintained_at? degraded?",
+   "corrections:[(id:int headline versions:int kind project untrusted?:bool)] documents?:{int} maintained_at? degraded?",
    .routes = ROUTES(ROUTE("GET", "/stats")),
    .run = op_stats},
   END

@@ -14,6 +14,7 @@ static const struct param task_add_params[] = {
   MANY("blocked_by", NULL, "ID", "a task that must be done first; may be repeated"),
   MANY("tags", "tag", "TAG", "label for filtering; may be repeated"),
   TEXT("key", 0, "KEY", "short name"),
+  FLAG("keep_fields", "if the task is stored already, leave its priority, tags and other fields unchanged"),
   ORIGIN,
   TEXT("idempotency_key", 0, "KEY", "repeating this call with the same key within 7 days returns the first result"),
   END

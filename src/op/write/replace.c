@@ -111,6 +111,10 @@ void replace_default_to(struct memory *m, const struct memory *old, bool weight_
     m->milestone = m->milestone.p ? m->milestone : old->milestone;
     m->due = m->due.p ? m->due : old->due;
   }
+  if (t && t->kind == KIND_INCIDENT && str_is(old->kind, kind_names[KIND_INCIDENT])) {
+    m->root_cause = m->root_cause.p ? m->root_cause : old->root_cause;
+    m->resolution = m->resolution.p ? m->resolution : old->resolution;
+  }
   if (!weight_given)
     m->weight = old->weight;
 }
@@ -236,13 +240,15 @@ enum status replace_retire(struct op_call *call, struct txn *txn, struct write *
 }
 
 /* Tasks that the old one blocked are now blocked by the new one, which is blocked by the old one's blockers. Shadow
- * links move at both ends. */
+ * links move at both ends. An incident keeps its rules. */
 static enum status move_links(struct op_call *call, struct txn *txn, const struct write *w,
                               const struct replacement *rep) {
   for (size_t i = 0; i < rep->links.n; i++) {
     const struct link *l = &rep->links.v[i];
     bool task = str_is(l->rel, "blocked_by") && str_is(w->m.kind, kind_names[KIND_TASK]);
-    if (!task && !str_is(l->rel, "shadows"))
+    bool cause = str_is(l->rel, "relates") && l->src == rep->old.id && str_is(w->m.kind, kind_names[KIND_INCIDENT]) &&
+                 str_is(rep->old.kind, kind_names[KIND_INCIDENT]);
+    if (!task && !cause && !str_is(l->rel, "shadows"))
       continue;
     struct link moved = {.rel = l->rel,
                          .reason = l->reason,

@@ -371,6 +371,10 @@ static enum status store_link(struct op_call *call, struct txn *txn, const struc
   struct scope scope = call_scope(call);
   struct memory other;
   TRY(memory_find(txn->store, &scope, ref, call->arena, &other, call->err));
+  if (other.id == w->id) { /* the number that it has just got */
+    error_set(call->err, STATUS_NOT_FOUND, "no memory '%.*s'", STR_ARG(ref));
+    return error_fix(call->err, "name a memory that is stored already; 'cairn list' shows them");
+  }
   if (str_is(rel, "blocked_by") && !str_is(other.kind, kind_names[KIND_TASK])) {
     error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, and only a task can block a task",
               (long long)other.id, STR_ARG(other.kind));

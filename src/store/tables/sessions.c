@@ -184,10 +184,8 @@ enum status session_of_origin(struct store *st, const struct session_origin *fro
              SESSION_COLUMNS "WHERE team = ?1 AND connection = ?2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1", "ss",
              from->team, from->connection);
   else if (from->pid > 0)
-    db_query(st->db, &r, err,
-             SESSION_COLUMNS "WHERE team = ?1 AND " SESSION_OF_PROCESS
-                             " ORDER BY CASE WHEN cwd IS NOT DISTINCT FROM ?5 THEN 0 ELSE 1 END, id DESC LIMIT 1",
-             "ssits", from->team, from->host, from->pid, from->started, from->cwd);
+    db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND " SESSION_OF_PROCESS " ORDER BY id DESC LIMIT 1",
+             "ssit", from->team, from->host, from->pid, from->started);
   else
     return STATUS_OK;
   return read_one(st, &r, a, ret_session, ret_found);

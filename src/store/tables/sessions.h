@@ -51,10 +51,10 @@ NODISCARD enum status session_end(struct txn *txn, struct arena *a, const struct
 NODISCARD enum status session_find(struct store *st, struct str team, struct str ref, struct arena *a,
                                    struct session *ret_session, bool *ret_found, struct error *err);
 struct session_origin {
-  struct str team, connection, host, cwd; /* connection may be absent */
+  struct str team, connection, host; /* connection may be absent */
   int64_t pid, started;
 };
-/* The newest live session of this connection or, without a connection, of this process; sessions in `cwd` first. */
+/* The newest live session of this connection or, without a connection, of this process. */
 NODISCARD enum status session_of_origin(struct store *st, const struct session_origin *from, struct arena *a,
                                         struct session *ret_session, bool *ret_found, struct error *err);
 /* Live sessions of the team, of one project unless `project` is absent; newest first. */

@@ -768,7 +768,7 @@ TEST(a_skill_is_loaded_in_its_projects) {
   r = script_refused(
       "remember",
       J({"content" : "Hard hats", "source" : "a", "skill_trigger" : {"name" : "helmet", "keywords" : ["hat"]}}));
-  CHECK(script_says(r, "error", "taken by memory 1") && script_says(r, "error", "supersede that memory"));
+  CHECK(script_says(r, "error", "taken by memory 1") && script_says(r, "error", "supersede {\"old_memory_id\":1"));
   CHECK(!script_says(r, "error", "cairn "));
   script_close();
 }

@@ -1,6 +1,5 @@
 /* test_profile_openbrain2.c: conversation with the 39 tools of brain_v2: arguments, result fields, errors. */
-#include "base/utf8.h"
-#include "core/text/token_count.h"
+#include "mcp/tools/internal.h"
 #include "script.h"
 
 /* Split, so no file of the repository has text that looks like a secret. */
@@ -227,6 +226,8 @@ static void counting(void) {
   CHECK_INT(brain_int(sticky, "revised_lineage_count", 0), 1);
   CHECK_INT(brain_int(script_at(sticky, "revised_lineages", 0), "head_rule_id", 0), 8);
   CHECK_INT(brain_int(script_at(sticky, "revised_lineages", 0), "revisions", 0), 2);
+  CHECK_STR(result_text(script_at(sticky, "revised_lineages", 0), "kind"), "rule");
+  CHECK_STR(result_text(script_at(sticky, "revised_lineages", 0), "project"), "harbor");
   CHECK_STR(result_text(script_call("stats_v2", "{}"), "project"), "(global)");
 }
 
@@ -499,7 +500,8 @@ static void action_items(void) {
   snprintf(args, sizeof(args),
            "{\"item_id\":%lld,\"decision\":\"already_done\",\"source\":\"claude\",\"reason\":\"yes\"}",
            (long long)rule);
-  script_refused("acknowledge_action_item_v2", args); /* a rule is never done */
+  r = script_refused("acknowledge_action_item_v2", args); /* a rule is never done */
+  CHECK(script_says(r, "error", "will_execute, or not_relevant"));
   snprintf(args, sizeof(args), "{\"item_id\":%lld,\"decision\":\"will_execute\",\"source\":\"claude\",\"reason\":\"\"}",
            (long long)rule);
   r = script_call("acknowledge_action_item_v2", args);
@@ -646,6 +648,7 @@ TEST(the_39_tools) {
                    "create_action_item_v2 load_skill_v2 scratch_set_v2 scratch_get_v2 scratch_list_v2 health_v2 "
                    "metrics_v2 recent_errors_v2 brain_checkpoint_v2 brain_startup_reminder_v2"),
       39);
+  CHECK(!tool_needs_consent(tool_find(profile_find(STR("openbrain2")), STR("forget_v2")))); /* no argument confirm */
   script_close();
 }
 
@@ -666,128 +669,5 @@ TEST(a_conversation_with_brain_v2, .seconds = 60) {
   forgetting();
   maintaining();
   script_all_called();
-  script_close();
-}
-
-TEST(boot_lists_omitted_items) {
-  script_open("openbrain2");
-  char args[200];
-  for (int i = 0; i < 25; i++) {
-    snprintf(args, sizeof(args), "{\"content\":\"Visit harbour number %d and measure the depth there\"}", 100 + i);
-    script_call("remember_task_v2", args);
-  }
-  yyjson_mut_val *r = script_call("boot_session_v2", J({"source" : "claude"}));
-  size_t shown = brain_count(r, "active_tasks");
-  CHECK(shown <= 20);
-  CHECK_INT(brain_count(r, "truncated"), 25 - shown);
-  CHECK(str_starts((struct str){yyjson_mut_get_str(script_at(r, "truncated", 0)), 5}, STR("task:")));
-  script_close();
-}
-
-TEST(a_lost_pin_is_named) {
-  script_open("openbrain2");
-  script_call("remember_fact_v2", J({
-                "headline" : "Masts are spruce",
-                "body" : "They come from Norway.",
-                "project" : "harbor",
-                "source" : "claude"
-              }));
-  script_call("pin_v2", J({"kind" : "fact", "memory_id" : 1}));
-  yyjson_mut_val *r = script_call(
-      "supersede_rule_v2",
-      J({"old_id" : 1, "new_headline" : "Masts are pine", "new_body" : "They come from Sweden.", "reason" : "looked"}));
-  CHECK_INT(brain_count(r, "not_inherited"), 1);
-  script_close();
-}
-
-/* Many sessions, tasks and action items, and a long handoff. */
-TEST(boot_fits_its_cap_and_names_what_it_omits) {
-  script_open("openbrain2");
-  char args[2400], note[1801];
-  for (int i = 0; i < 12; i++) {
-    snprintf(args, sizeof(args), "{\"content\":\"Visit harbour number %d and measure the depth there\"}", 100 + i);
-    script_call("remember_task_v2", args);
-  }
-  for (int i = 0; i < 13; i++) {
-    snprintf(args, sizeof(args), "{\"source_kind\":\"task\",\"source_id\":%d,\"text\":\"Answer letter %d\"}",
-             i % 12 + 1, i);
-    script_call("create_action_item_v2", args);
-  }
-  for (int i = 0; i < 25; i++) {
-    static char client[25][20];
-    snprintf(client[i], sizeof(client[i]), "client-%d", i);
-    script_as(client[i]);
-    snprintf(args, sizeof(args),
-             "{\"source\":\"agent-%d\",\"task\":\"Counting the boats of the northern and the southern harbour for the "
-             "yearly report, part %d\",\"cwd\":\"/home/somebody/projects/harbours/part-%d\"}",
-             i, i, i);
-    script_call("boot_session_v2", args);
-  }
-  memset(note, 'x', sizeof(note) - 1);
-  for (size_t i = 6; i < sizeof(note) - 1; i += 7)
-    note[i] = ' ';
-  note[sizeof(note) - 1] = '\0';
-  snprintf(args, sizeof(args), "{\"content\":\"%s\"}", note);
-  script_call("write_handoff_v2", args);
-  script_as("last");
-  yyjson_mut_val *r = script_call("boot_session_v2", J({"source" : "claude"}));
-  struct arena a = {0};
-  size_t tokens = tokens_estimate(json_write(&a, r, false));
-  arena_release(&a);
-  CHECK(tokens <= 2000);
-  CHECK_INT(brain_int(r, "token_estimate", 0), tokens);
-  CHECK_INT(result_text(r, "handoff").n, strlen(note));
-  size_t shown = brain_count(r, "other_active_sessions");
-  yyjson_mut_val *omitted = yyjson_mut_obj_get(r, "other_active_sessions_omitted");
-  CHECK_INT((int64_t)shown + brain_int(omitted, "count", 0), 25);
-  CHECK_STR(result_text(omitted, "call"), "list_active_sessions_v2()");
-  omitted = yyjson_mut_obj_get(r, "pending_action_items_omitted");
-  CHECK_INT((int64_t)brain_count(r, "pending_action_items") + brain_int(omitted, "count", 0), 13);
-  CHECK_INT(brain_count(r, "active_tasks") + brain_count(r, "truncated"), 12);
-  script_close();
-}
-
-TEST(updates_stacked_in_one_line_are_refused) {
-  script_open("openbrain2");
-  gate("remember_rule_v2", J({
-         "headline" : "Deploy only with a plan",
-         "body" : "GUARDRAIL (2026-03-31): never on Friday. GUARDRAIL (2026-04-02): never before a holiday."
-       }));
-  gate("remember_fact_v2",
-       J({"headline" : "Where the shop runs", "body" : "On one node. Update: on two nodes. Update: on three nodes."}));
-  script_call("remember_fact_v2", J({"headline" : "Where the shop runs", "body" : "Update: it runs on three nodes."}));
-  script_close();
-}
-
-TEST(recall_shows_due_conditions_and_linked_rules) {
-  script_open("openbrain2");
-  script_call("remember_rule_v2", J({"headline" : "Anchor the crane", "body" : "Wind moves a crane that is loose."}));
-  script_call("remember_incident_v2",
-              J({"headline" : "The crane fell", "body" : "A gust pushed it over.", "linked_rule_ids" : [1]}));
-  yyjson_mut_val *r = script_call("recall_v2", J({"kind" : "incident", "memory_id" : 2}));
-  CHECK_INT(yyjson_mut_get_sint(script_at(yyjson_mut_obj_get(r, "extra"), "linked_rule_ids", 0)), 1);
-  script_call("remember_task_v2", J({"content" : "Order two anchors", "due_condition" : "before the storms"}));
-  r = script_call("recall_v2", J({"kind" : "task", "memory_id" : 3}));
-  CHECK_STR(result_text(yyjson_mut_obj_get(r, "extra"), "due_condition"), "before the storms");
-  script_close();
-}
-
-TEST(stats_count_deprecated_rules_and_health_names_the_session) {
-  script_open("openbrain2");
-  script_as("one");
-  script_call("boot_session_v2", J({"project" : "harbor", "source" : "claude"}));
-  script_call("remember_rule_v2", J({"headline" : "Anchor the crane", "body" : "Wind moves a crane that is loose."}));
-  script_call("supersede_rule_v2", J({
-                "old_id" : 1,
-                "new_headline" : "Anchor both cranes",
-                "new_body" : "There are two of them now.",
-                "reason" : "a second crane"
-              }));
-  yyjson_mut_val *r = yyjson_mut_obj_get(script_call("stats_v2", "{}"), "rules_by_severity");
-  CHECK_INT(brain_int(r, "PATTERN", 0), 1);
-  CHECK_INT(brain_int(r, "DEPRECATED", 0), 1);
-  r = yyjson_mut_obj_get(script_call("health_v2", "{}"), "server");
-  CHECK_INT(brain_int(r, "db_session_id", 0), 1);
-  CHECK(str_starts(result_text(r, "session_id"), STR("s-")));
   script_close();
 }

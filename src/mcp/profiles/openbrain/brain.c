@@ -94,7 +94,7 @@ void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope 
     json_put(run->doc, args, "project", STR(""));
 }
 
-struct str brain_here(const struct tool_run *run) {
+struct str brain_project_name(const struct tool_run *run) {
   struct str project = json_str(run->args, "project");
   if (str_empty(project) && run->caller.project_given)
     project = run->caller.project;
@@ -196,7 +196,7 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
 
 static bool is_skill_here(const struct tool_run *run, yyjson_mut_val *memory) {
   yyjson_mut_val *projects = yyjson_mut_obj_get(memory, "skill_projects"), *v;
-  struct str project = brain_here(run);
+  struct str project = brain_project_name(run);
   bool here = yyjson_mut_arr_size(projects) == 0;
   size_t i, n;
   yyjson_mut_arr_foreach(projects, i, n, v) {

@@ -34,8 +34,8 @@ enum brain_scope { BRAIN_READS, BRAIN_WRITES, BRAIN_KEEPS };
 /* Sets the project of a call. In both systems no project means all projects in a read and global in a write; a server
  * that was started with a project stays in it. BRAIN_KEEPS: the project of the memory that the call changes. */
 void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope);
-/* The project that the call names, else that of the server, else "". */
-struct str brain_here(const struct tool_run *run);
+/* The project of the call, else that of the server; empty: none. */
+struct str brain_project_name(const struct tool_run *run);
 /* Removes empty texts and lists, which both systems use as defaults. */
 void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */

@@ -15,8 +15,9 @@ static const struct {
 } fixes[] = {
     {"skill load", STATUS_NOT_FOUND,
      "search finds skills by their keywords and shows their names; a skill of certain projects needs the project"},
-    {"action ack", STATUS_REFUSED, "repeat the call with a reason, or answer will_execute"},
-    {"action ack", STATUS_NOT_FOUND, "boot again to list pending items; the text must match exactly"},
+    {"action ack", STATUS_REFUSED,
+     "answer will_execute, or not_relevant with a reason; already_done needs a reason, too"},
+    {"action ack", STATUS_NOT_FOUND, "boot again to list pending items, and name one of them exactly"},
     {"unsupersede", STATUS_CONFLICT,
      "name the older memory of a pair; in a chain, start with the newest pair; recall shows the replacement of a "
      "memory"},
@@ -35,8 +36,6 @@ static const struct {
 };
 
 static struct str fix_of(struct tool_run *run, const struct error *err) {
-  if (err->code == STATUS_CONFLICT && str_is(str_from(err->step), "fields")) /* the name of a skill is taken */
-    return STR("a correction keeps the skill: supersede that memory, or choose another name");
   for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
     if (run->tool->op && strcmp(run->tool->op, fixes[i].op) == 0 && err->code == fixes[i].code)
       return str_from(fixes[i].fix);
@@ -54,31 +53,42 @@ static const char *blocked_by(const struct error *err) {
   return str_is(step, "action_items") ? "action_items_pending" : NULL;
 }
 
-/* The project that the call would have written to: that of the memory it names, else its own. */
-static void put_target(struct tool_run *run, yyjson_mut_val *args) {
+/* The project that the call would have written to: that of the memory that it names, or of the i-th of them, else its
+ * own. False for the last one. */
+static bool put_target(struct tool_run *run, yyjson_mut_val *args, size_t i) {
   static const char *const names[] = {"old_memory_id", "old_id", "memory_id", "task_id"};
+  yyjson_val *ids = yyjson_obj_get(run->args, "memory_ids");
   yyjson_mut_val *m = NULL;
-  for (size_t i = 0; i < ARRAY_LEN(names) && !m; i++) {
-    int64_t id = json_int(run->args, names[i], 0);
-    if (id > 0 && brain_look(run, id, &m) != STATUS_OK)
-      m = NULL;
-  }
-  int64_t first = yyjson_get_sint(yyjson_arr_get_first(yyjson_obj_get(run->args, "memory_ids")));
-  if (!m && first > 0 && brain_look(run, first, &m) != STATUS_OK)
-    m = NULL;
-  if (m)
+  int64_t id = yyjson_get_sint(yyjson_arr_get(ids, i));
+  for (size_t k = 0; k < ARRAY_LEN(names) && id <= 0; k++)
+    id = json_int(run->args, names[k], 0);
+  if (id > 0 && brain_look(run, id, &m) == STATUS_OK)
     result_copy(run, args, "project", m, "project");
   else
     brain_project(run, args, BRAIN_WRITES);
+  return i + 1 < yyjson_arr_size(ids);
+}
+
+/* Pending items of a project that the call would have written to. */
+static yyjson_mut_val *pending_items(struct tool_run *run) {
+  yyjson_mut_val *result = NULL;
+  bool more = true;
+  for (size_t i = 0; more; i++) {
+    yyjson_mut_val *args = new_args(run);
+    more = put_target(run, args, i);
+    if (tool_op(run, "action list", args, &result) != STATUS_OK)
+      return NULL;
+    more = more && !brain_count(result, "items");
+  }
+  return result;
 }
 
 /* Adds the pending items; returns the call that answers the first. */
 static struct str put_pending(struct tool_run *run, bool is_v2, yyjson_mut_val *to) {
-  yyjson_mut_val *args = new_args(run), *result = NULL, *item;
   struct error why = *run->err;
   struct buf call = BUF(run->arena);
-  put_target(run, args);
-  if (tool_op(run, "action list", args, &result) == STATUS_OK) {
+  yyjson_mut_val *result = pending_items(run), *item;
+  if (result) {
     json_put_int(run->doc, to, "pending_count", brain_int(result, "pending", 0));
     static const struct shape items[] = {COPY("id memory_id=memory text kind"), {0}};
     yyjson_mut_obj_add_val(run->doc, to, "pending_action_items",

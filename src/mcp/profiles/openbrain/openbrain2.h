@@ -15,6 +15,7 @@ void openbrain2_put_links(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 /* openbrain2_write.c */
 enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain2_prepare_task(struct tool_run *run, yyjson_mut_val *args);
 
 enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *args);
@@ -39,6 +40,7 @@ enum status openbrain2_forget(struct tool_run *run);
 enum status openbrain2_forget_many(struct tool_run *run);
 enum status openbrain2_unsupersede(struct tool_run *run);
 
+enum status openbrain2_prepare_due(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result);
 
 /* openbrain2_session.c */

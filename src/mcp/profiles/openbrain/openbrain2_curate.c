@@ -40,26 +40,41 @@ enum status openbrain2_finish_pin(struct tool_run *run, yyjson_mut_val *result) 
 
 /* ---- forget ---- */
 
-static enum status forget_one(struct tool_run *run, int64_t id, bool *ret_already) {
+static struct str number(struct tool_run *run, int64_t id) { return arena_printf(run->arena, "%lld", (long long)id); }
+
+static bool has_number(yyjson_mut_val *list, int64_t id) {
+  size_t i, n;
+  yyjson_mut_val *v;
+  yyjson_mut_arr_foreach(list, i, n, v) {
+    if (yyjson_mut_get_sint(v) == id)
+      return true;
+  }
+  return false;
+}
+
+/* All or none: an action item of one project blocks the whole call. */
+static enum status forget_all(struct tool_run *run, const struct strs *ids, yyjson_mut_val **ret_already) {
   yyjson_mut_val *args = new_args(run), *result = NULL;
   struct str reason = str_trim(json_str(run->args, "reason"));
-  json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
+  json_put_strs(run->doc, args, "ids", ids);
   json_put(run->doc, args, "reason", str_empty(reason) ? STR("no reason was given") : reason);
+  json_put_bool(run->doc, args, "confirm", true); /* that system does not ask; 'cairn undo' restores them */
   TRY(tool_op(run, "forget", args, &result));
-  *ret_already = brain_count(result, "already") > 0;
+  *ret_already = yyjson_mut_obj_get(result, "already");
   return STATUS_OK;
 }
 
 enum status openbrain2_forget(struct tool_run *run) {
-  yyjson_mut_val *m = NULL;
-  bool already = false;
-  int64_t id = json_int(run->args, "memory_id", 0);
-  TRY(brain_source(run, false));
-  TRY(openbrain2_check(run, json_str(run->args, "kind"), id, &m));
-  TRY(forget_one(run, id, &already));
   static const struct shape before[] = {ABOUT, FIXED("\"already_forgotten\":true"), {0}};
   static const struct shape now[] = {ABOUT, FIXED("\"already_forgotten\":false"), NOW("forgotten_at"), {0}};
-  run->result = shape_object(run, m, already ? before : now);
+  yyjson_mut_val *m = NULL, *already = NULL;
+  int64_t id = json_int(run->args, "memory_id", 0);
+  struct strs ids = {0};
+  strs_push(run->arena, &ids, number(run, id));
+  TRY(brain_source(run, false));
+  TRY(openbrain2_check(run, json_str(run->args, "kind"), id, &m));
+  TRY(forget_all(run, &ids, &already));
+  run->result = shape_object(run, m, has_number(already, id) ? before : now);
   return STATUS_OK;
 }
 
@@ -69,10 +84,29 @@ static void add_pair(struct tool_run *run, yyjson_mut_val *list, struct str kind
   yyjson_mut_arr_add_sint(run->doc, pair, id);
 }
 
-/* Missing memories are reported and do not stop the others. */
+/* The ids of the memories that are there. Missing ones are listed in the answer, and do not stop the others. */
+static enum status find_many(struct tool_run *run, yyjson_mut_val *missing, struct strs *ret_ids) {
+  yyjson_val *id;
+  size_t i, n;
+  yyjson_arr_foreach(yyjson_obj_get(run->args, "memory_ids"), i, n, id) {
+    struct str kind = json_val_str(yyjson_arr_get(yyjson_obj_get(run->args, "kinds"), i));
+    yyjson_mut_val *m = NULL;
+    enum status s = openbrain2_check(run, kind, yyjson_get_sint(id), &m);
+    if (s == STATUS_OK)
+      strs_push(run->arena, ret_ids, number(run, yyjson_get_sint(id)));
+    else if (s == STATUS_NOT_FOUND || s == STATUS_USAGE)
+      add_pair(run, missing, kind, yyjson_get_sint(id));
+    else
+      return s;
+  }
+  return STATUS_OK;
+}
+
 enum status openbrain2_forget_many(struct tool_run *run) {
-  yyjson_val *kinds = yyjson_obj_get(run->args, "kinds"), *ids = yyjson_obj_get(run->args, "memory_ids");
-  size_t n = yyjson_arr_size(ids);
+  yyjson_val *kinds = yyjson_obj_get(run->args, "kinds"), *ids = yyjson_obj_get(run->args, "memory_ids"), *v;
+  struct strs known = {0};
+  yyjson_mut_val *before = NULL;
+  size_t i, n = yyjson_arr_size(ids);
   if (yyjson_arr_size(kinds) != n) {
     error_set(run->err, STATUS_USAGE, "kinds and memory_ids must have the same length (%zu and %zu)",
               yyjson_arr_size(kinds), n);
@@ -83,20 +117,16 @@ enum status openbrain2_forget_many(struct tool_run *run) {
   json_put_bool(run->doc, to, "success", true);
   yyjson_mut_val *forgotten = json_put_arr(run->doc, to, "forgotten");
   yyjson_mut_val *already = json_put_arr(run->doc, to, "already_forgotten");
-  yyjson_mut_val *missing = json_put_arr(run->doc, to, "not_found");
-  for (size_t i = 0; i < n; i++) {
-    struct str kind = json_val_str(yyjson_arr_get(kinds, i));
-    int64_t id = yyjson_get_sint(yyjson_arr_get(ids, i));
-    yyjson_mut_val *m = NULL;
-    bool before = false;
-    enum status s = openbrain2_check(run, kind, id, &m);
-    if (s == STATUS_NOT_FOUND || s == STATUS_USAGE) {
-      add_pair(run, missing, kind, id);
+  TRY(find_many(run, json_put_arr(run->doc, to, "not_found"), &known));
+  if (known.n)
+    TRY(forget_all(run, &known, &before));
+  before = before ? before : yyjson_mut_arr(run->doc);
+  yyjson_arr_foreach(ids, i, n, v) {
+    int64_t id = yyjson_get_sint(v);
+    if (!strs_has(&known, number(run, id)))
       continue;
-    }
-    TRY(s);
-    TRY(forget_one(run, id, &before));
-    add_pair(run, before ? already : forgotten, kind, id);
+    add_pair(run, has_number(before, id) ? already : forgotten, json_val_str(yyjson_arr_get(kinds, i)), id);
+    yyjson_mut_arr_add_sint(run->doc, before, id); /* if it is named again */
   }
   json_put_int(run->doc, to, "forgotten_count", (int64_t)yyjson_mut_arr_size(forgotten));
   json_put_int(run->doc, to, "total_requested", (int64_t)n);
@@ -184,6 +214,13 @@ const struct shape openbrain2_decay_shape[] = {SUCCESS, DECAY, {0}};
 const struct shape openbrain2_archive_shape[] = {SUCCESS, STEP("archived", "archived"), {0}};
 static const struct shape maintenance_shape[] = {
     DECAY, STEP("archived", "archived"), STEP("stale_tasks", "stale"), COPY("duration_ms"), {0}};
+
+/* Always due after 0 hours; the operation would take the interval of its setting. */
+enum status openbrain2_prepare_due(struct tool_run *run, yyjson_mut_val *args) {
+  if (json_num(run->args, "hours", 0) <= 0)
+    yyjson_mut_obj_remove_key(args, "if_due");
+  return STATUS_OK;
+}
 
 enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *stats = NULL;

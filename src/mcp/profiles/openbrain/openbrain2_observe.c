@@ -15,11 +15,12 @@ static const struct shape rule_shape[] = {
     {0},
 };
 
-/* Blockers, pinned ones first. */
+/* Blockers, pinned ones first; as at boot, no untrusted ones. */
 static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
   yyjson_mut_val *args = new_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
   brain_project(run, args, BRAIN_READS);
   json_put(run->doc, args, "type", STR("guardrail"));
+  json_put_bool(run->doc, args, "trusted", true);
   json_put_int(run->doc, args, "limit", 1000);
   enum status s = tool_op(run, "list", args, &result);
   size_t i, n;
@@ -52,12 +53,12 @@ enum status openbrain2_finish_checkpoint(struct tool_run *run, yyjson_mut_val *r
   if (brain_bool(result, "skipped")) {
     json_put_bool(run->doc, to, "skipped", true);
     json_put(run->doc, to, "reason",
-             arena_printf(run->arena, "this action was checked already; the cooldown is %lld s",
+             arena_printf(run->arena, "this action was checked already; it can be checked again in %lld s",
                           (long long)brain_int(result, "cooldown_s", 300)));
     return STATUS_OK;
   }
   json_put(run->doc, to, "action", json_str(run->args, "action"));
-  struct str context = json_str(run->args, "context"), project = json_str(run->args, "project");
+  struct str context = json_str(run->args, "context"), project = brain_project_name(run);
   json_put(run->doc, to, "context", context.p ? context : STR(""));
   json_put(run->doc, to, "project", project.p ? project : STR(""));
   TRY(put_guardrails(run, to));

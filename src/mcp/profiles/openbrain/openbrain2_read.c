@@ -62,7 +62,7 @@ static const struct shape listed_shape[] = {
     {0},
 };
 const struct shape openbrain2_search_shape[] = {
-    EACH("results", ROW, CALL(brain_put_similarity), COPY("via_skill_trigger")),
+    EACH("results", ROW, CALL(brain_put_similarity), COPY("via_skill_trigger"), UNLESS("state=active", COPY("state"))),
     COUNT("count=results"),
     COPY("degraded"),
     {0}};
@@ -152,14 +152,14 @@ static enum status count_tasks(struct tool_run *run, yyjson_mut_val *to) {
 }
 
 static const struct shape corrections_shape[] = {
-    EACH("revised_lineages=corrections", COPY("head_rule_id=id headline revisions=versions")),
+    EACH("revised_lineages=corrections", COPY("head_rule_id=id kind project headline revisions=versions")),
     COUNT("revised_lineage_count=corrections"),
     {0}};
 
 enum status openbrain2_stats(struct tool_run *run) {
   yyjson_mut_val *to = yyjson_mut_obj(run->doc), *items = NULL, *sessions = NULL, *stats = NULL;
   yyjson_mut_val *args = new_args(run);
-  struct str project = json_str(run->args, "project");
+  struct str project = brain_project_name(run);
   int64_t archived = 0, active = 0;
   brain_project(run, args, BRAIN_READS);
   json_put(run->doc, to, "project", str_empty(project) ? STR("(global)") : project);

@@ -18,6 +18,7 @@ struct boot {
   struct str project, task;
   bool capped;                             /* rules beyond the caps were removed */
   int64_t items_omitted, sessions_omitted; /* from the lists of the reply */
+  int64_t unnamed;                         /* omitted, but not in `truncated` */
 };
 
 static yyjson_mut_val *items_of(struct boot *b, const char *name) {
@@ -53,6 +54,12 @@ static enum status register_session(struct boot *b) {
   return STATUS_OK;
 }
 
+static void append_all(yyjson_mut_val *to, yyjson_mut_val *from) {
+  yyjson_mut_val *item;
+  while ((item = yyjson_mut_arr_remove_first(from)))
+    yyjson_mut_arr_append(to, item);
+}
+
 /* Moves patterns and tasks from the section `relevant` to the start of their own sections. */
 static enum status sort_relevant(struct boot *b) {
   yyjson_mut_val *relevant = items_of(b, "relevant"), *rest = yyjson_mut_arr(b->run->doc), *item, *m = NULL;
@@ -68,8 +75,7 @@ static enum status sort_relevant(struct boot *b) {
       yyjson_mut_arr_append(rest, copy);
   }
   yyjson_mut_arr_clear(relevant);
-  while ((item = yyjson_mut_arr_remove_first(rest)))
-    yyjson_mut_arr_append(relevant, item);
+  append_all(relevant, rest);
   return STATUS_OK;
 }
 
@@ -83,17 +89,16 @@ static enum status is_always_shown(struct boot *b, int64_t id, bool *ret_always)
 
 /* Removes rules beyond the cap of a section; memories that are always delivered stay. */
 static enum status cap_rules(struct boot *b, const char *section, size_t cap) {
-  yyjson_mut_val *items = items_of(b, section), *item;
+  yyjson_mut_val *items = items_of(b, section), *kept = yyjson_mut_arr(b->run->doc), *item;
   bool always = false;
-  size_t kept = 0;
-  yyjson_mut_arr_iter it = yyjson_mut_arr_iter_with(items);
-  while ((item = yyjson_mut_arr_iter_next(&it))) {
+  while ((item = yyjson_mut_arr_remove_first(items))) {
     TRY(is_always_shown(b, brain_int(item, "id", 0), &always));
-    if (++kept <= cap || always)
-      continue;
-    yyjson_mut_arr_iter_remove(&it);
-    b->capped = true;
+    if (yyjson_mut_arr_size(kept) < cap || always)
+      yyjson_mut_arr_append(kept, item);
+    else
+      b->capped = true;
   }
+  append_all(items, kept);
   return STATUS_OK;
 }
 
@@ -140,14 +145,9 @@ static enum status put_rules(struct boot *b, const char *section, yyjson_mut_val
   return STATUS_OK;
 }
 
-static void put_section(struct boot *b, yyjson_mut_val *to, const char *name, yyjson_mut_val *items,
-                        const struct shape *rows) {
-  yyjson_mut_obj_add_val(b->run->doc, to, name, shape_list(b->run, items, rows));
-}
-
 static void put_tasks(struct boot *b) {
   static const struct shape rows[] = {COPY("id content=headline priority status"), {0}};
-  put_section(b, b->to, "active_tasks", items_of(b, "tasks"), rows);
+  yyjson_mut_obj_add_val(b->run->doc, b->to, "active_tasks", shape_list(b->run, items_of(b, "tasks"), rows));
 }
 
 static void put_context(struct boot *b) {
@@ -202,8 +202,16 @@ static void put_handoff(struct boot *b) {
   brain_null(run, b->to, "handoff_source");
 }
 
+static void name_cut(struct boot *b, const char *prefix, int64_t id) {
+  yyjson_mut_val *names = yyjson_mut_obj_get(b->to, "truncated");
+  if (yyjson_mut_arr_size(names) < TRUNCATED_NAMED)
+    json_add_str(b->run->doc, names, arena_printf(b->run->arena, "%s:%lld", prefix, (long long)id));
+  else
+    b->unnamed++;
+}
+
 /* Lists the ids of items that did not fit, so they can be recalled. */
-static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const char *section) {
+static enum status name_dropped(struct boot *b, const char *section) {
   struct tool_run *run = b->run;
   bool tasks = str_is(str_from(section), "tasks"), blockers = str_is(str_from(section), "blockers");
   yyjson_mut_val *args = new_args(run), *result = NULL, *m;
@@ -216,18 +224,15 @@ static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const cha
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, tasks ? "tasks" : "memories"), i, n, m) {
     int64_t id = brain_int(m, "id", 0);
     bool here = tasks || str_is(result_text(m, "severity"), blockers ? "blocker" : "pattern");
-    if (!here || has_item(items_of(b, section), id) || yyjson_mut_arr_size(names) >= TRUNCATED_NAMED)
-      continue;
-    json_add_str(run->doc, names,
-                 tasks ? arena_printf(run->arena, "task:%lld", (long long)id)
-                       : arena_printf(run->arena, "%s:rule:%lld", blockers ? "blocker" : "pattern", (long long)id));
+    if (here && !has_item(items_of(b, section), id))
+      name_cut(b, tasks ? "task" : blockers ? "blocker:rule" : "pattern:rule", id);
   }
   return s;
 }
 
 static enum status put_truncated(struct boot *b) {
-  struct tool_run *run = b->run;
-  yyjson_mut_val *names = json_put_arr(run->doc, b->to, "truncated"), *d;
+  yyjson_mut_val *d;
+  json_put_arr(b->run->doc, b->to, "truncated");
   static const char *const known[] = {"tasks", "patterns", "blockers"};
   bool dropped[] = {false, b->capped, b->capped};
   size_t i, n;
@@ -238,22 +243,28 @@ static enum status put_truncated(struct boot *b) {
   }
   for (size_t k = 0; k < ARRAY_LEN(known); k++)
     if (dropped[k])
-      TRY(name_dropped(b, names, known[k]));
+      TRY(name_dropped(b, known[k]));
   return STATUS_OK;
 }
 
 /* Sections that brain_v2 does not have, if they are not empty. */
-static void put_others(struct boot *b) {
+static enum status put_others(struct boot *b) {
   static const char *const names[] = {"relevant", "identity", "lessons", "pinned", "decisions", "context"};
-  static const struct shape rows[] = {COPY("memory_id=id headline"), {0}};
-  yyjson_mut_val *others = NULL;
+  static const struct shape rows[] = {COPY("kind memory_id=id headline"), {0}};
+  yyjson_mut_val *others = NULL, *item, *m = NULL;
+  size_t i, n;
   for (size_t k = 0; k < ARRAY_LEN(names); k++) {
     yyjson_mut_val *items = items_of(b, names[k]);
     if (!yyjson_mut_arr_size(items))
       continue;
     others = others ? others : json_put_obj(b->run->doc, b->to, "also");
-    put_section(b, others, names[k], items, rows);
+    yyjson_mut_val *list = json_put_arr(b->run->doc, others, names[k]);
+    yyjson_mut_arr_foreach(items, i, n, item) {
+      TRY(brain_look(b->run, brain_int(item, "id", 0), &m));
+      yyjson_mut_arr_append(list, shape_object(b->run, m, rows));
+    }
   }
+  return STATUS_OK;
 }
 
 static enum status put_registry(struct boot *b) {
@@ -292,20 +303,29 @@ static void put_omitted(struct boot *b, const char *name, int64_t count, const c
   json_put(b->run->doc, v, "call", str_from(call));
 }
 
-static void name_cut(struct boot *b, const char *prefix, int64_t id) {
-  yyjson_mut_val *names = yyjson_mut_obj_get(b->to, "truncated");
-  if (yyjson_mut_arr_size(names) < TRUNCATED_NAMED)
-    json_add_str(b->run->doc, names, arena_printf(b->run->arena, "%s:%lld", prefix, (long long)id));
-}
-
 static yyjson_mut_val *cut_last(struct boot *b, const char *list) {
   return yyjson_mut_arr_remove_last(yyjson_mut_obj_get(b->to, list));
 }
 
+/* Cuts a line of the first section of `also`. */
+static bool cut_also(struct boot *b) {
+  yyjson_mut_val *also = yyjson_mut_obj_get(b->to, "also"), *key, *list, *last;
+  size_t i, n;
+  yyjson_mut_obj_foreach(also, i, n, key, list) {
+    last = yyjson_mut_arr_remove_last(list);
+    if (!last)
+      continue;
+    name_cut(b, arena_printf(b->run->arena, "also:%.*s", STR_ARG(result_text(last, "kind"))).p,
+             brain_int(last, "memory_id", 0));
+    return true;
+  }
+  return false;
+}
+
 /* Cuts one line of the reply: the least important one. The handoff and blockers stay. */
 static enum status cut_one(struct boot *b, bool *ret_cut) {
-  yyjson_mut_val *last, *list, *also = yyjson_mut_obj_get(b->to, "also");
-  size_t sessions = brain_count(b->to, "other_active_sessions"), i, n;
+  yyjson_mut_val *last;
+  size_t sessions = brain_count(b->to, "other_active_sessions");
   bool always = true;
   *ret_cut = true;
   if (sessions > SESSIONS_FIRST) {
@@ -325,11 +345,8 @@ static enum status cut_one(struct boot *b, bool *ret_cut) {
     cut_last(b, "patterns");
     return STATUS_OK;
   }
-  yyjson_mut_val *key;
-  yyjson_mut_obj_foreach(also, i, n, key, list) {
-    if (yyjson_mut_arr_remove_last(list))
-      return STATUS_OK;
-  }
+  if (cut_also(b))
+    return STATUS_OK;
   if (sessions) {
     cut_last(b, "other_active_sessions");
     b->sessions_omitted++;
@@ -349,6 +366,7 @@ static enum status fit_cap(struct boot *b) {
   json_put_int(b->run->doc, b->to, "token_estimate", TOKEN_CAP);
   for (;;) {
     put_omitted(b, "other_active_sessions_omitted", b->sessions_omitted, "list_active_sessions_v2()");
+    put_omitted(b, "truncated_omitted", b->unnamed, "list_recent_v2(limit=200)");
     put_omitted(b, "pending_action_items_omitted", b->items_omitted,
                 "acknowledge_action_item_v2 for each one listed, then boot_session_v2 lists the others");
     tokens = tokens_estimate(json_write(b->run->arena, b->to, false));
@@ -380,7 +398,7 @@ static enum status put_parts(struct boot *b) {
 enum status openbrain2_boot(struct tool_run *run) {
   struct boot b = {.run = run,
                    .to = yyjson_mut_obj(run->doc),
-                   .project = json_str(run->args, "project"),
+                   .project = brain_project_name(run),
                    .task = str_trim(json_str(run->args, "task"))};
   TRY(brain_source(run, false));
   TRY(register_session(&b));
@@ -390,7 +408,7 @@ enum status openbrain2_boot(struct tool_run *run) {
   result_copy(run, b.to, "worker_session_id", b.booted, "session");
   TRY(put_parts(&b));
   put_caps(&b);
-  put_others(&b);
+  TRY(put_others(&b));
   result_copy(run, b.to, "degraded", b.booted, "degraded");
   TRY(fit_cap(&b));
   run->result = b.to;

@@ -1,4 +1,6 @@
 /* openbrain2_write.c: tools of brain_v2 that store memories, and its write gate. */
+#include "base/os/clock.h"
+#include "core/gate/differ_token.h"
 #include "core/gate/similarity.h"
 #include "core/memory/headline.h"
 #include "core/memory/types.h"
@@ -66,21 +68,16 @@ static bool has_word_at(struct str text, size_t at, const char *word) {
          str_ieq(str_slice(text, at, at + n), str_from(word));
 }
 
-/* A year and a dash within the next characters. */
-static bool has_date_near(struct str text, size_t at) {
-  enum { NEAR = 24 };
-  for (size_t i = at; i + 4 < text.n && i < at + NEAR; i++)
-    if (ascii_digit(text.p[i]) && ascii_digit(text.p[i + 1]) && ascii_digit(text.p[i + 2]) &&
-        ascii_digit(text.p[i + 3]) && text.p[i + 4] == '-')
-      return true;
-  return false;
-}
+static bool is_date(const struct tokens *ts, size_t i) { return i < ts->n && ts->v[i].kind == TOKEN_DATE; }
 
-/* Dated GUARDRAIL and "Update:" markers, anywhere in the text. */
-static size_t count_markers(struct str body) {
+/* "GUARDRAIL (2026-03-31)" or "31 March GUARDRAIL", and "Update:", anywhere in the text. */
+static size_t count_markers(struct arena *a, struct str body) {
+  struct tokens ts = differ_tokenize(a, lexicon_new(a), body);
   size_t n = 0;
+  for (size_t i = 0; i < ts.n; i++)
+    n += str_is(ts.v[i].word, "guardrail") && (is_date(&ts, i + 1) || (i > 0 && is_date(&ts, i - 1)));
   for (size_t i = 0; i < body.n; i++)
-    n += has_word_at(body, i, "update:") || (has_word_at(body, i, "guardrail") && has_date_near(body, i));
+    n += has_word_at(body, i, "update:");
   return n;
 }
 
@@ -105,7 +102,7 @@ static enum status check_texts(struct tool_run *run, struct str headline, struct
     return error_fix(run->err,
                      in_body ? "store each idea separately, or use capture_context_v2" : "say what it is about");
   }
-  size_t markers = count_markers(body);
+  size_t markers = count_markers(run->arena, body);
   if (markers >= 2) {
     error_set(run->err, STATUS_REFUSED, "the body stacks %zu dated updates", markers);
     error_step(run->err, "atomic");
@@ -121,13 +118,34 @@ static void lower_severity(struct tool_run *run, yyjson_mut_val *args) {
     json_put(run->doc, args, "severity", arena_lower(run->arena, severity));
 }
 
+/* Like that system, reads a timestamp without a zone; it is UTC. */
+static void add_zone(struct tool_run *run, yyjson_mut_val *args) {
+  struct str ttl = str_trim(result_text(args, "ttl")), zoned = arena_printf(run->arena, "%.*sZ", STR_ARG(ttl));
+  int64_t ms;
+  if (!time_parse(zoned, &ms))
+    return;
+  yyjson_mut_obj_remove_key(args, "ttl");
+  json_put(run->doc, args, "ttl", zoned);
+}
+
 enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
   TRY(brain_prepare_write(run, args));
+  add_zone(run, args);
   TRY(check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body")));
   lower_severity(run, args);
   TRY(brain_skill_args(run, args));
   json_put_bool(run->doc, args, "keep_fields", true); /* a duplicate is reported, and changes nothing */
   return STATUS_OK;
+}
+
+enum status openbrain2_prepare_task(struct tool_run *run, yyjson_mut_val *args) {
+  TRY(brain_prepare_write(run, args));
+  json_put_bool(run->doc, args, "keep_fields", true);
+  if (!str_empty(str_trim(json_str(run->args, "content"))))
+    return STATUS_OK;
+  error_set(run->err, STATUS_REFUSED, "the content is empty");
+  error_step(run->err, "atomic");
+  return error_fix(run->err, "say what is to be done");
 }
 
 enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *args) {

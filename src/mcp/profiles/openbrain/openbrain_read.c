@@ -44,7 +44,7 @@ enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args)
 
 /* The pinned memories of the project come first, and do not count against the limit. */
 static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *ids) {
-  struct str project = brain_here(run);
+  struct str project = brain_project_name(run);
   yyjson_mut_val *args = new_args(run), *result = NULL, *m;
   if (str_empty(project))
     return STATUS_OK;

@@ -188,7 +188,7 @@ static enum status register_session(struct boot *b, yyjson_mut_val **ret_booted)
 
 enum status openbrain_boot(struct tool_run *run) {
   struct boot b = {.run = run,
-                   .project = brain_here(run),
+                   .project = brain_project_name(run),
                    .task = json_str(run->args, "task"),
                    .context = yyjson_mut_arr(run->doc),
                    .pinned = yyjson_mut_arr(run->doc)};

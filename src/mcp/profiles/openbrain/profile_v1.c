@@ -153,7 +153,7 @@ static const struct tool tools[] = {
   {.name = "scratch_list", .title = "Scratch: list", .description = "List the scratch values.",
    .op = "scratch list", .flags = TOOL_READS, .args = no_args, .shape = brain_scratch_list_shape},
   {.name = "supersede", .title = "Supersede", .description = "Replace a memory that is wrong or outdated.",
-   .op = "supersede", .args = supersede_args,
+   .op = "supersede", .args = supersede_args, .implies = "inherit_skill",
    .prepare = openbrain_prepare_supersede, .finish = openbrain_finish_supersede},
   {.name = "unsupersede", .title = "Unsupersede", .description = "Take a correction back.",
    .op = "unsupersede", .args = unsupersede_args,
