@@ -124,6 +124,13 @@ TEST(the_same_text_with_another_type_is_a_new_entry) {
   CHECK_STR(json_str(entry, "supersede_reason"), "it is part of our role");
   CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"identity\"}")), 1);
   CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"context\"}")), 0);
+  /* also with the same type: the reason is part of the entry */
+  int64_t second = json_int(entry, "id", 0);
+  r = call("memory_save", "{\"key\":\"gateway\",\"content\":\"The payment gateway is ours\",\"type\":\"identity\","
+                          "\"supersede_reason\":\"confirmed by the owner\"}");
+  entry = yyjson_obj_get(r, "entry");
+  CHECK_INT(json_int(entry, "supersedes_id", 0), second);
+  CHECK_STR(json_str(entry, "supersede_reason"), "confirmed by the owner");
   engine_close(&engine);
 }
 
