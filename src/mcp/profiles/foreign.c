@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "core/text/text.h"
 #include "core/trust/present.h"
 
 struct str result_text(yyjson_mut_val *obj, const char *name) {
@@ -42,6 +43,13 @@ void add_bool(struct tool_run *run, yyjson_mut_val *args, const char *name, bool
 
 void add_int(struct tool_run *run, yyjson_mut_val *args, const char *name, int64_t value) {
   json_put_int(run->doc, args, name, value);
+}
+
+void add_headline(struct tool_run *run, yyjson_mut_val *args, struct str text, struct str label) {
+  enum { SHOWN = 20 };
+  struct str part = text_preview(text_collapse(run->arena, text), SHOWN);
+  if (!str_empty(part) && !text_has_letter(text))
+    add_text(run, args, "headline", arena_printf(run->arena, "%.*s %.*s", STR_ARG(label), STR_ARG(part)));
 }
 
 enum status run_get(struct tool_run *run, struct str ref, yyjson_mut_val **ret_memory) {

@@ -13,6 +13,10 @@ void answer_json(struct tool_run *run, yyjson_mut_val *result, yyjson_mut_val *s
 /* Indented JSON. */
 struct str pretty_json(struct tool_run *run, yyjson_mut_val *v);
 
+/* A text without a letter, such as a port number, has no headline of its own: adds one that begins with `label`. These
+ * tools have no argument for it. */
+void add_headline(struct tool_run *run, yyjson_mut_val *args, struct str text, struct str label);
+
 /* Reads one memory by id, uid or key. */
 NODISCARD enum status run_get(struct tool_run *run, struct str ref, yyjson_mut_val **ret_memory);
 /* Building arguments. */

@@ -30,6 +30,7 @@ static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
         (str_is(result_text(l, "rel"), "supersedes") || str_is(result_text(l, "rel"), "shadows")))
       result_copy(run, to, "supersedes", l, "uid");
   }
+  result_copy(run, to, "supersedes", m, "supersedes"); /* of a hit, which has no links */
 }
 
 static const struct shape memory_shape[] = {
@@ -60,6 +61,12 @@ static enum status current(struct tool_run *run, struct str id, yyjson_mut_val *
 static enum status need_project(struct tool_run *run) {
   error_set(run->err, STATUS_USAGE, "project is required when scope is project");
   return error_fix(run->err, "repeat the call with project");
+}
+
+/* A call that reads the scope `project` without naming one, in a server without a project, reads all of them. */
+static bool wants_every_project(struct tool_run *run) {
+  return str_is(json_str(run->args, "scope"), "project") && str_empty(json_str(run->args, "project")) &&
+         str_empty(run->caller.project);
 }
 
 /* The project of a call; "" is the global scope. */
@@ -154,12 +161,13 @@ static enum status report_conflict(struct tool_run *run, yyjson_mut_val *memory,
   return STATUS_OK;
 }
 
-/* Estimated tokens of all memories with this delivery. */
+/* Estimated tokens of the memories that are shown with this delivery. */
 static enum status count_tokens(struct tool_run *run, struct str delivery, struct str project, size_t *ret_tokens) {
   yyjson_mut_val *args = new_args(run), *list, *m;
   size_t i, n, bytes = 0;
   add_text(run, args, "delivery", delivery);
   add_text(run, args, "project", project);
+  add_bool(run, args, "trusted", true);
   TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   yyjson_mut_arr_foreach(list, i, n, m) {
     bytes += result_text(m, "body").n;
@@ -188,11 +196,13 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
 static enum status run_remember(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *stored, *m;
   struct str project, delivery = from_foreign_delivery(json_str(run->args, "delivery"));
+  struct str content = json_str(run->args, "content"), type = json_str(run->args, "type");
   TRY(project_of(run, &project));
   TRY(add_replaced(run, args, &project));
-  add_text(run, args, "text", json_str(run->args, "content"));
+  add_text(run, args, "text", content);
   add_text(run, args, "project", project);
-  add_text(run, args, "type", json_str(run->args, "type"));
+  add_text(run, args, "type", type);
+  add_headline(run, args, content, str_empty(type) ? STR("fact") : type);
   if (!str_empty(delivery))
     add_text(run, args, "delivery", delivery);
   if (!str_empty(json_str(run->args, "ttl")))
@@ -216,11 +226,25 @@ static enum status run_remember(struct tool_run *run) {
 struct wanted {
   struct str project;
   bool exact; /* only memories of that project */
+  bool every; /* memories of all projects, no global ones */
 };
 
 static bool is_wanted(yyjson_mut_val *m, const void *arg) {
   const struct wanted *w = arg;
-  return !w->exact || str_eq(result_text(m, "project"), w->project);
+  struct str project = result_text(m, "project");
+  return w->every ? !str_empty(project) : !w->exact || str_eq(project, w->project);
+}
+
+/* Adds the project to the arguments of an operation. */
+static enum status add_scope(struct tool_run *run, yyjson_mut_val *args, struct wanted *w) {
+  w->every = wants_every_project(run);
+  if (w->every) {
+    add_bool(run, args, "all_projects", true);
+    return STATUS_OK;
+  }
+  TRY(project_of(run, &w->project));
+  add_text(run, args, "project", w->project);
+  return STATUS_OK;
 }
 
 static enum status run_recall(struct tool_run *run) {
@@ -229,9 +253,8 @@ static enum status run_recall(struct tool_run *run) {
   int64_t limit = json_int(run->args, "limit", 5);
   size_t i, n;
   limit = limit <= 0 ? 5 : limit > 100 ? 100 : limit;
-  TRY(project_of(run, &w.project));
+  TRY(add_scope(run, args, &w));
   add_text(run, args, "query", json_str(run->args, "query"));
-  add_text(run, args, "project", w.project);
   add_text(run, args, "detail", STR("full"));
   add_int(run, args, "limit", w.exact ? 100 : limit);
   TRY(tool_op(run, "search", args, &found));
@@ -250,12 +273,11 @@ static enum status run_memories(struct tool_run *run) {
   struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
   struct wanted w = {.exact = true};
   int64_t limit = json_int(run->args, "limit", 20);
-  TRY(project_of(run, &w.project));
   if (str_empty(scope) && str_empty(project)) { /* no filter: all projects */
     add_bool(run, args, "all_projects", true);
     w.exact = false;
   } else {
-    add_text(run, args, "project", w.project);
+    TRY(add_scope(run, args, &w));
   }
   if (!str_empty(json_str(run->args, "type")))
     add_text(run, args, "type", json_str(run->args, "type"));
@@ -292,11 +314,21 @@ static enum status run_forget(struct tool_run *run) {
   return STATUS_OK;
 }
 
+static enum status refuse_gone(struct tool_run *run, struct str id, struct str state) {
+  error_set(run->err, STATUS_NOT_FOUND, "memory %.*s is %.*s", STR_ARG(id), STR_ARG(state));
+  return error_fix(run->err, "store the text: remember(content=...)");
+}
+
 static enum status run_update(struct tool_run *run) {
+  struct str id = str_trim(json_str(run->args, "id")), content = json_str(run->args, "content"), state;
   yyjson_mut_val *m, *args = new_args(run), *stored;
-  TRY(current(run, json_str(run->args, "id"), &m));
+  TRY(current(run, id, &m));
+  state = result_text(m, "state");
+  if (str_is(state, "forgotten") || str_is(state, "expired"))
+    return refuse_gone(run, id, state);
   add_text(run, args, "id", result_text(m, "uid"));
-  add_text(run, args, "text", json_str(run->args, "content"));
+  add_text(run, args, "text", content);
+  add_headline(run, args, content, result_text(m, "type"));
   add_text(run, args, "project", result_text(m, "project"));
   add_text(run, args, "ttl", result_text(m, "expires_at"));
   static const char *const flags[] = {"soft", "inherit_pin", "inherit_skill", "inherit_key"};
@@ -416,14 +448,29 @@ static enum status read_bootstrap(struct tool_run *run, struct str project, stru
   return s;
 }
 
+/* Number of pinned memories that are not shown until a person promotes them. */
+static enum status count_untrusted_pins(struct tool_run *run, struct str project, int64_t *ret_count) {
+  yyjson_mut_val *args = new_args(run), *page;
+  add_text(run, args, "delivery", STR("pinned"));
+  add_bool(run, args, "untrusted", true);
+  add_text(run, args, "project", project);
+  add_int(run, args, "limit", 1);
+  TRY(tool_op(run, "list", args, &page));
+  *ret_count = result_int(page, "total");
+  return STATUS_OK;
+}
+
 static enum status read_pinned(struct tool_run *run, struct str project, struct str *ret_text) {
   yyjson_mut_val *args = new_args(run), *list, *m;
   struct buf b = BUF(run->arena);
   size_t i, n;
+  int64_t untrusted;
+  project = project.p ? project : STR("");
   add_text(run, args, "delivery", STR("pinned"));
-  json_put_bool(run->doc, args, "trusted", true);
-  add_text(run, args, "project", project.p ? project : STR(""));
+  add_bool(run, args, "trusted", true);
+  add_text(run, args, "project", project);
   TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
+  TRY(count_untrusted_pins(run, project, &untrusted));
   /* Global memories first. */
   for (int own = 0; own < 2; own++)
     yyjson_mut_arr_foreach(list, i, n, m) {
@@ -437,6 +484,9 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
     }
   if (b.n)
     buf_adds(&b, "Check your answer against each of them.\n</system-reminder>\n");
+  if (untrusted)
+    buf_addf(&b, "%lld pinned memor%s not shown: untrusted until a person promotes %s.\n", (long long)untrusted,
+             untrusted == 1 ? "y is" : "ies are", untrusted == 1 ? "it" : "them");
   *ret_text = buf_str(&b);
   return STATUS_OK;
 }
@@ -472,7 +522,7 @@ static const char *const deliveries[] = {"bootstrap", "pinned", "on_demand", NUL
 #define ID {.name = "id", .form = TOOL_ID, .flags = ARG_REQUIRED}
 static const struct tool_arg help_args[] = {{.name = "topic", .form = TOOL_TEXT, .choices = topic_names}, {0}};
 static const struct tool_arg remember_args[] = {
-    {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "self-contained, one idea"},
+    {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .to = "text", .help = "self-contained, one idea"},
     SCOPE,
     PROJECT,
     TYPE,
@@ -492,7 +542,7 @@ static const struct tool_arg recall_args[] = {
 };
 static const struct tool_arg id_args[] = {ID, {0}};
 static const struct tool_arg update_args[] = {
-    ID, {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "the new text"}, {0}};
+    ID, {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .to = "text", .help = "the new text"}, {0}};
 static const struct tool_arg list_args[] = {
     SCOPE,
     {.name = "project", .form = TOOL_TEXT},
@@ -513,12 +563,14 @@ static const struct tool tools[] = {
     {.name = "remember",
      .title = "Remember",
      .description = "Store a memory. Similar ones are reported: ask the user which is right.",
+     .op = "remember",
      .flags = TOOL_ALWAYS,
      .args = remember_args,
      .run = run_remember},
     {.name = "recall",
      .title = "Recall",
      .description = "Search memories by meaning and words.",
+     .op = "search",
      .flags = TOOL_READS | TOOL_ALWAYS,
      .args = recall_args,
      .run = run_recall},
@@ -531,11 +583,13 @@ static const struct tool tools[] = {
     {.name = "update",
      .title = "Update",
      .description = "Replace the text of a memory; the former text stays in its history.",
+     .op = "supersede",
      .args = update_args,
      .run = run_update},
     {.name = "list",
      .title = "List",
      .description = "List memories by scope, project, type or delivery, newest first.",
+     .op = "list",
      .flags = TOOL_READS,
      .args = list_args,
      .run = run_memories},

@@ -1,6 +1,7 @@
 /* openhive.c: profile with the tools of openhive: memories by key, superseded with a reason, and the vault of a team.
  */
 #include "core/memory/types.h"
+#include "core/text/text.h"
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/profiles.h"
 
@@ -9,16 +10,24 @@
 /* openhive's types, a subset of Cairn's. It has the same aliases, except that "note" means a decision. */
 static const char *const type_names[] = {"identity", "lesson", "decision", "context", "reference", "historical"};
 
+static const struct mem_type *find_type(struct str given) {
+  struct str name = str_trim(given);
+  return type_find(str_is(name, "note") ? STR("decision") : str_empty(name) ? STR("context") : name);
+}
+
+static enum status refuse_type(struct tool_run *run, struct str given) {
+  error_set(run->err, STATUS_USAGE, "Unknown memory type: %.*s", STR_ARG(given));
+  return error_fix(run->err, "use one of: identity, lesson, decision, context, reference, historical");
+}
+
 static enum status resolve_type(struct tool_run *run, struct str given, struct str *ret_type) {
-  struct str name = str_is(given, "note") ? STR("decision") : str_empty(given) ? STR("context") : given;
-  const struct mem_type *t = type_find(name);
+  const struct mem_type *t = find_type(given);
   for (size_t i = 0; t && i < ARRAY_LEN(type_names); i++)
     if (strcmp(t->name, type_names[i]) == 0) {
       *ret_type = str_from(t->name);
       return STATUS_OK;
     }
-  error_set(run->err, STATUS_USAGE, "Unknown memory type: %.*s", STR_ARG(given));
-  return error_fix(run->err, "use one of: identity, lesson, decision, context, reference, historical");
+  return refuse_type(run, given);
 }
 
 /* ---- entries ---- */
@@ -92,13 +101,15 @@ static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut
 }
 
 static enum status run_save(struct tool_run *run) {
-  struct str key = json_str(run->args, "key"), reason = str_trim(json_str(run->args, "supersede_reason")), type;
+  struct str key = json_str(run->args, "key"), content = json_str(run->args, "content"), type;
+  struct str reason = str_trim(json_str(run->args, "supersede_reason"));
   yyjson_mut_val *held, *args = new_args(run), *stored, *memory;
   TRY(resolve_type(run, json_str(run->args, "type"), &type));
   TRY(active_entry(run, key, &held));
   if (held && str_empty(reason))
     return refuse_existing(run, held);
-  add_text(run, args, "text", json_str(run->args, "content"));
+  add_text(run, args, "text", content);
+  add_headline(run, args, content, text_has_letter(key) ? key : type);
   add_text(run, args, "key", key);
   add_text(run, args, "type", type);
   add_bool(run, args, "keep_both", true); /* similar text under another key is another entry */
@@ -141,6 +152,8 @@ static enum status prepare_search(struct tool_run *run, yyjson_mut_val *args) {
   enum { MAX_RESULTS = 100, DEFAULT_RESULTS = 5 };
   int64_t n = json_int(run->args, "max_results", DEFAULT_RESULTS);
   yyjson_mut_obj_remove_key(args, "limit");
+  add_bool(run, args, "include_superseded", true);
+  add_text(run, args, "detail", STR("chunk"));
   add_int(run, args, "limit", n < 1 ? DEFAULT_RESULTS : n > MAX_RESULTS ? MAX_RESULTS : n);
   return STATUS_OK;
 }
@@ -167,9 +180,11 @@ static const struct shape search_shape[] = {
 static enum status run_memories(struct tool_run *run) {
   struct str type = json_str(run->args, "type");
   yyjson_mut_val *args = new_args(run), *list, *r = yyjson_mut_obj(run->doc), *entries;
-  TRY(str_empty(type) ? STATUS_OK : resolve_type(run, type, &type));
+  const struct mem_type *t = find_type(type); /* any of Cairn's: other interfaces store more types */
+  if (!t)
+    return refuse_type(run, type);
   if (!str_empty(type))
-    add_text(run, args, "type", type);
+    add_text(run, args, "type", str_from(t->name));
   TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   entries = shape_list(run, list, entry_shape);
   yyjson_mut_obj_add_val(run->doc, r, "entries", entries);
@@ -183,7 +198,17 @@ static const struct shape value_shape[] = {COPY("key value handle isSecret=is_se
 static const struct shape vault_set_shape[] = {SUCCESS, OBJECT_OF("entry", value_shape), {0}};
 static const struct shape vault_get_shape[] = {SUCCESS, COPY("value"), {0}};
 static const struct shape vault_list_shape[] = {EACH_OF("entries", value_shape), {0}};
-static const struct shape vault_delete_shape[] = {SUCCESS, COPY("deleted"), {0}};
+
+static enum status run_vault_delete(struct tool_run *run) {
+  yyjson_mut_val *args = new_args(run), *ignored, *r = yyjson_mut_obj(run->doc);
+  add_text(run, args, "key", json_str(run->args, "key"));
+  enum status s = tool_op(run, "vault delete", args, &ignored);
+  if (s != STATUS_OK && s != STATUS_NOT_FOUND)
+    return s;
+  add_bool(run, r, "success", true);
+  add_bool(run, r, "deleted", s == STATUS_OK);
+  return done(run, r);
+}
 
 /* ---- the table ---- */
 
@@ -200,7 +225,7 @@ static void format_error(struct tool_run *run, const struct error *err) {
 #define KEY(help_) {.name = "key", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = help_}
 static const struct tool_arg save_args[] = {
     KEY("short identifier, such as auth-approach"),
-    {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "what to remember"},
+    {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .to = "text", .help = "what to remember"},
     {.name = "type",
      .form = TOOL_TEXT,
      .missing = "\"context\"",
@@ -231,6 +256,7 @@ static const struct tool tools[] = {
      .title = "Save a memory",
      .description = "Save a memory under a key. A key in use needs supersede_reason; the former entry stays in the "
                     "history.",
+     .op = "remember",
      .flags = TOOL_ALWAYS,
      .args = save_args,
      .run = run_save},
@@ -246,13 +272,13 @@ static const struct tool tools[] = {
      .op = "search",
      .flags = TOOL_READS | TOOL_ALWAYS,
      .args = search_args,
-     .fixed = "\"include_superseded\":true",
      .prepare = prepare_search,
      .shape = search_shape,
      .shown = ""},
     {.name = "memory_list",
      .title = "List memories",
      .description = "List all active entries, newest first.",
+     .op = "list",
      .flags = TOOL_READS,
      .args = list_args,
      .run = run_memories},
@@ -287,8 +313,7 @@ static const struct tool tools[] = {
      .op = "vault delete",
      .flags = TOOL_DESTROYS,
      .args = key_args,
-     .shape = vault_delete_shape,
-     .shown = ""},
+     .run = run_vault_delete},
     {0},
 };
 

@@ -165,6 +165,12 @@ static bool is_given(const struct tool_run *run, yyjson_mut_val *given, struct s
          (spread && yyjson_mut_obj_getn(yyjson_mut_obj_get(given, spread->name), name.p, name.n));
 }
 
+/* Models send null, or "" where one of several words is expected, for an argument that they leave out. */
+static bool is_left_out(const struct tool_arg *arg, yyjson_val *v) {
+  bool is_empty = yyjson_is_str(v) && yyjson_get_len(v) == 0;
+  return yyjson_is_null(v) || (is_empty && arg && arg->choices && !(arg->flags & ARG_REQUIRED));
+}
+
 static enum status check_one(struct tool_run *run, const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
   yyjson_mut_val *value = tool_value(run, arg->form, v);
   if (!value)
@@ -234,7 +240,7 @@ enum status tool_check(struct tool_run *run) {
   yyjson_obj_foreach(run->args, i, n, key, v) {
     struct str name = json_val_str(key);
     const struct tool_arg *arg = find_any(run, args, name);
-    if (yyjson_is_null(v) || (!arg && run->tool->actions && str_is(name, "action")))
+    if (is_left_out(arg, v) || (!arg && run->tool->actions && str_is(name, "action")))
       continue;
     if (!arg && str_is(name, "session") && yyjson_is_str(v))
       run->caller.session = json_val_str(v); /* every tool takes it, also if its definition does not list it */

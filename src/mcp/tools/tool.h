@@ -71,7 +71,7 @@ struct tool_action {
 
 struct tool {
   const char *name, *title, *description;
-  const char *op; /* operation; NULL: `actions` or `run` */
+  const char *op; /* operation; NULL: `actions` or `run`. With `run`: the one that the call stands for in hints */
   unsigned flags;
   const struct tool_arg *args; /* ends with name == NULL; NULL: the operation's own arguments except file names;
                                 * if `flags` is 0 too, it is derived from the operation */

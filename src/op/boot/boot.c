@@ -43,6 +43,11 @@ static void put_head(struct boot *b, struct str format, yyjson_mut_val *obj) {
   json_put_opt(call->doc, obj, "degraded", join(call->arena, b->booted.degraded, b->degraded));
 }
 
+struct str boot_untrusted_note(struct arena *a, int64_t n) {
+  return arena_printf(a, "%lld memor%s not shown: untrusted until a person promotes %s", (long long)n,
+                      n == 1 ? "y is" : "ies are", n == 1 ? "it" : "them");
+}
+
 static enum status boot_as_brief(struct boot *b, int64_t budget) {
   struct op_call *call = b->call;
   struct arena *a = call->arena;
@@ -56,9 +61,8 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
   if (b->booted.registered)
     p.note = arena_printf(a, "Session %.*s: pass it with each call.", STR_ARG(handle));
   if (b->untrusted)
-    p.note = arena_printf(a, "%.*s%s%lld memor%s not shown: untrusted until a person promotes %s.", STR_ARG(p.note),
-                          p.note.p ? " " : "", (long long)b->untrusted, b->untrusted == 1 ? "y is" : "ies are",
-                          b->untrusted == 1 ? "it" : "them");
+    p.note = arena_printf(a, "%.*s%s%.*s.", STR_ARG(p.note), p.note.p ? " " : "",
+                          STR_ARG(boot_untrusted_note(a, b->untrusted)));
   size_t tokens;
   call->result = boot_fit_budget(a, call->doc, call->result, &p, &tokens);
   for (size_t g = 0; g < BOOT_GROUPS; g++)

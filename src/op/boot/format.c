@@ -44,17 +44,29 @@ static void put_members(struct boot *b) {
   }
 }
 
+/* Says how many memories are missing from the text. The statistics are a list at its end. */
+static struct str add_untrusted(struct arena *a, struct str text, int64_t n) {
+  if (n == 0)
+    return text;
+  return arena_printf(a, "%.*s%s- %.*s\n", STR_ARG(text), text.n ? "" : "## Bootstrap Stats\n\n",
+                      STR_ARG(boot_untrusted_note(a, n)));
+}
+
 enum status boot_as_full(struct boot *b) {
   struct op_call *call = b->call;
   struct memories found = {0};
   struct boot_texts texts = {0};
   size_t used;
+  int64_t untrusted;
+  TRY(memory_count(call->engine->store, &b->scope, &(struct filter){.delivery = STR("boot"), .untrusted = true},
+                   call->arena, &untrusted, call->err));
   TRY(boot_list(b, (struct filter){.delivery = STR("boot")}, &found));
   for (size_t i = 0; i < found.n; i++)
     TRY(add_text(b, &found.v[i], &texts));
   struct str text =
       boot_render_full(call->arena, call->caller.project, call->caller.project_given ? "flag" : "surroundings", &texts,
                        BOOT_FULL_TOKENS, &used);
+  text = add_untrusted(call->arena, text, untrusted);
   json_put(call->doc, call->result, "text", text);
   json_put_int(call->doc, call->result, "tokens", (int64_t)boot_full_tokens(text.n));
   json_put_int(call->doc, call->result, "used", (int64_t)used);
@@ -94,10 +106,13 @@ static void put_overflow(struct boot *b, size_t total, size_t shown) {
     json_put_int(doc, d, "count", (int64_t)(total - shown));
     json_put(doc, d, "fetch", STR("cairn search QUERY"));
   }
+  struct buf warning = BUF(b->call->arena);
   if (total >= BOOT_BLOCKS_WARN)
-    json_put(doc, b->call->result, "warning",
-             arena_printf(b->call->arena, "%zu of %d entries are used: reclassify or supersede some", total,
-                          (int)BOOT_BLOCKS));
+    buf_addf(&warning, "%zu of %d entries are used: reclassify or supersede some", total, (int)BOOT_BLOCKS);
+  if (b->untrusted)
+    buf_addf(&warning, "%s%.*s", warning.n ? "; " : "", STR_ARG(boot_untrusted_note(b->call->arena, b->untrusted)));
+  if (warning.n)
+    json_put(doc, b->call->result, "warning", buf_str(&warning));
 }
 
 enum status boot_as_blocks(struct boot *b) {

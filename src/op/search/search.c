@@ -8,6 +8,7 @@
 #include "op/run/reply_cache.h"
 #include "op/search/corpus.h"
 #include "op/search/retrieve.h"
+#include "store/memories/links.h"
 #include "store/memories/memories.h"
 #include "store/search/complete.h"
 #include "store/tables/settings.h"
@@ -48,6 +49,16 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
 
 static double rounded(double x) { return json_round(x, 6); }
 
+/* Uid of the memory that this one replaces. */
+static enum status put_supersedes(struct op_call *call, yyjson_mut_val *v, const struct memory *m) {
+  struct links links = {0};
+  TRY(links_of(call->engine->store, m->team, m->id, call->arena, &links, call->err));
+  for (size_t i = 0; i < links.n; i++)
+    if (links.v[i].src == m->id && link_is_replacement(links.v[i].rel))
+      json_put(call->doc, v, "supersedes", links.v[i].dst_uid);
+  return STATUS_OK;
+}
+
 static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
   struct str detail = json_str(q->call->args, "detail");
   if (str_is(detail, "headline"))
@@ -61,9 +72,11 @@ static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
       json_put_strs(q->call->doc, v, "topics", &h->m.topics);
     if (h->m.action_items.n)
       json_put_strs(q->call->doc, v, "action_items", &h->m.action_items);
+    TRY(put_supersedes(q->call, v, &h->m));
     return put_signals(q->call, v, &h->m);
   }
-  json_put(q->call->doc, v, "snippet", utf8_cut(h->snippet, SNIPPET_BYTES));
+  bool whole = str_is(detail, "chunk");
+  json_put(q->call->doc, v, "snippet", whole ? h->snippet : utf8_cut(h->snippet, SNIPPET_BYTES));
   return STATUS_OK;
 }
 

@@ -6,6 +6,7 @@
 static const struct param no_params[] = {END};
 static const char *const kinds[] = {"rule", "fact", "incident", "task", NULL};
 static const char *const details[] = {"headline", "snippet", "full", NULL};
+static const char *const hit_details[] = {"headline", "snippet", "chunk", "full", NULL};
 static const char *const boot_formats[] = {"brief", "full", "blocks", NULL};
 static const char *const boot_parts[] = {"text", "sections", NULL};
 static const struct param remember_params[] = {
@@ -42,7 +43,7 @@ static const struct param search_params[] = {
   TEXT("as_of", 0, "TIME", "what was known and valid at this time"),
   CHOICE("mode", search_modes, "words and meaning (default), only words, or only meaning"),
   FLAG("prefix", "also find words that begin with the last word of the query"),
-  CHOICE("detail", details, "how much of each result (default snippet)"),
+  CHOICE("detail", hit_details, "how much of each result (default snippet); chunk: the whole passage that matched"),
   INT("budget", "TOKENS", "maximum total size of the results; omitted ones are counted"),
   FLAG("include_superseded", "include superseded memories, labelled as such"),
   FLAG("trusted", "exclude untrusted memories, as boot does"),

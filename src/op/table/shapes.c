@@ -19,7 +19,7 @@ const struct shape result_shapes[] = {
   {"memory", "id:int headline body " FIRST " source created_at:time updated_at:time valid_from:time hash " FULL},
   {"listed", FIRST " written_by? created_at:time snippet? body? source? updated_at?:time valid_from?:time hash? " FULL},
   {"hit", FIRST " written_by " TASK " created_at:time expires_at?:time " LISTS " age_days:num score:num "
-   "source=hybrid|keyword|vector|skill via_skill_trigger? superseded_by?:int upvotes?:int downvotes?:int "
+   "source=hybrid|keyword|vector|skill via_skill_trigger? superseded_by?:int supersedes? upvotes?:int downvotes?:int "
    "annotations?:[@note] parts?:{num} snippet? body? corpus? file? "
    "line?:int confidence?:num ref? origin?:any"},
   {"written", WRITTEN},

@@ -65,7 +65,8 @@ static enum status prepare_set(struct op_call *call, struct vault_write *w) {
   TRY(vault_get_entry(call, w->key, &w->was, &w->found));
   w->secret = json_bool(call->args, "secret", false) || (w->found && w->was.is_secret);
   if (!w->secret)
-    return vault_refuse_secret(call, w->value, "the value", "if it is one, store it encrypted: with --secret");
+    return vault_refuse_secret(call, w->value, "the value",
+                               "if it is one, store it encrypted: 'cairn vault set KEY VALUE --secret'");
   if (w->found && w->was.is_secret)
     TRY(vault_require_manager(call, "replacing a secret"));
   return vault_load_key(call, true, &w->held);

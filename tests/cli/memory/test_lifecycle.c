@@ -399,6 +399,17 @@ TEST(what_a_person_wrote_stays) {
     CHECK_STR(memory_state(ids[i]), "active");
 }
 
+TEST(imported_memories_stay) {
+  const char *file = path_join(NULL, "export.jsonl"), *other = test_store_new("other.db");
+  STORE_AS_AGENT("Parsley grows in pots");
+  STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
+  OK("export", file);
+  OK("--db", other, "import", file);
+  CHECK_STR(jstr(OK("--db", other, "get", "1"), "trust"), "agent");
+  cli_day(1000);
+  check_nothing_done(OK("--db", other, "maintain"));
+}
+
 TEST(fading_can_be_switched_off) {
   int64_t id = STORE_AS_AGENT("Parsley grows in pots");
   OK("config", "fact.fade", "off");

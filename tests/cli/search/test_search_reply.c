@@ -187,6 +187,19 @@ TEST(a_budget_is_respected) {
   REFUSED("usage", "search", "--budget", "few", "falcon");
 }
 
+TEST(detail_chunk_is_the_whole_passage_that_matched) {
+  OK("remember", textf("%s\n\nzanzibar %s\n\n%s", words("first", 100), words("middle", 80), words("last", 100)));
+  CHECK_INT(jstr(OK("search", "zanzibar"), "results[0].snippet").n, 400);
+  struct str chunk = jstr(OK("search", "--detail", "chunk", "zanzibar"), "results[0].snippet");
+  CHECK(has(chunk, "zanzibar") && has(chunk, "middle80"));
+}
+
+TEST(a_full_result_names_what_it_supersedes) {
+  struct str old = jstr(OK("remember", "The ferry leaves at nine"), "uid");
+  OK("supersede", "1", "--reason", "new timetable", "The ferry leaves at ten");
+  CHECK(str_eq(jstr(OK("search", "--detail", "full", "ferry"), "results[0].supersedes"), old));
+}
+
 TEST(results_have_an_age) {
   STORE("The falcon was seen");
   CHECK_NEAR(jnum(OK("search", "falcon"), "results[0].age_days"), 0, 0);

@@ -132,9 +132,13 @@ TEST(untrusted_memories_are_never_shown) {
   sql_do("UPDATE memory SET delivery = 'boot'");
   CHECK_INT(sql_number("SELECT count(*) FROM memory WHERE trust = 'import'"), 1);
   CHECK(!has(jstr(OK("boot"), "text"), "stranger"));
-  CHECK(!has(jstr(OK("boot", "--format", "full"), "text"), "stranger"));
+  struct str full = jstr(OK("boot", "--format", "full"), "text");
+  CHECK(!has(full, "stranger"));
+  CHECK(has(full, "- 1 memory is not shown: untrusted until a person promotes it\n"));
   sql_do("UPDATE memory SET delivery = 'on_demand'");
-  CHECK(!has(jstr(OK("boot", "--format", "blocks"), "text"), "stranger"));
+  yyjson_val *blocks = OK("boot", "--format", "blocks");
+  CHECK(!has(jstr(blocks, "text"), "stranger"));
+  CHECK(has(jstr(blocks, "warning"), "1 memory is not shown"));
 }
 
 TEST(skills_are_shown_only_for_their_keyword) {

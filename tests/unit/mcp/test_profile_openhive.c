@@ -124,6 +124,13 @@ TEST(the_same_text_with_another_type_is_a_new_entry) {
   CHECK_STR(json_str(entry, "supersede_reason"), "it is part of our role");
   CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"identity\"}")), 1);
   CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"context\"}")), 0);
+  /* also with the same type: the reason is part of the entry */
+  int64_t second = json_int(entry, "id", 0);
+  r = call("memory_save", "{\"key\":\"gateway\",\"content\":\"The payment gateway is ours\",\"type\":\"identity\","
+                          "\"supersede_reason\":\"confirmed by the owner\"}");
+  entry = yyjson_obj_get(r, "entry");
+  CHECK_INT(json_int(entry, "supersedes_id", 0), second);
+  CHECK_STR(json_str(entry, "supersede_reason"), "confirmed by the owner");
   engine_close(&engine);
 }
 
@@ -145,7 +152,8 @@ TEST(types_have_aliases) {
                                          {"core", "identity"},       {"self", "identity"},     {"choice", "decision"},
                                          {"commitment", "decision"}, {"note", "decision"},     {"active", "context"},
                                          {"background", "context"},  {"pointer", "reference"}, {"link", "reference"},
-                                         {"archive", "historical"},  {"past", "historical"},   {"", "context"}};
+                                         {"archive", "historical"},  {"past", "historical"},   {"", "context"},
+                                         {" Warning ", "lesson"}};
   begin();
   for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
     test_note("%s", pairs[i][0]);
@@ -163,8 +171,8 @@ TEST(types_have_aliases) {
   CHECK(
       tooling_has(json_str(refused("memory_save", "{\"key\":\"x\",\"content\":\"y is z\",\"type\":\"poem\"}"), "error"),
                   "Unknown memory type: poem"));
-  CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"lesson\"}")), 3);
-  CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"warning\"}")), 3);
+  CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"lesson\"}")), 4);
+  CHECK_INT(yyjson_arr_size(call("memory_list", "{\"type\":\"warning\"}")), 4);
   CHECK_INT(yyjson_arr_size(call("memory_list", "{}")), ARRAY_LEN(pairs) + 1);
   engine_close(&engine);
 }
@@ -196,6 +204,34 @@ TEST(max_results_limits_a_search) {
   engine_close(&engine);
 }
 
+TEST(a_text_without_letters_is_found_by_its_key) {
+  begin();
+  call("memory_save", "{\"key\":\"port\",\"content\":\"5433\"}");
+  call("memory_save", "{\"key\":\"9-9\",\"content\":\"12:30 - 14:00\"}");
+  refused("memory_save", "{\"key\":\"port\",\"content\":\"5434\"}");
+  yyjson_val *r = call("memory_search", "{\"query\":\"port\",\"max_results\":1}");
+  CHECK_STR(json_str(yyjson_arr_get(yyjson_obj_get(r, "results"), 0), "snippet"), "5433");
+  engine_close(&engine);
+}
+
+TEST(a_snippet_is_the_passage_that_matched) {
+  begin();
+  struct buf b = BUF(&tooling_arena);
+  buf_adds(&b, "{\"key\":\"report\",\"type\":\"reference\",\"content\":\"");
+  for (int i = 0; i < 12; i++) {
+    for (int k = 0; k < 80; k++)
+      buf_addf(&b, "word%dx%d ", i, k);
+    buf_addf(&b, "%s\\n\\n", i == 6 ? "zanzibar" : "end");
+  }
+  buf_adds(&b, "\"}");
+  call("memory_save", b.p);
+  yyjson_val *r = call("memory_search", "{\"query\":\"zanzibar\",\"max_results\":1}");
+  struct str snippet = json_str(yyjson_arr_get(yyjson_obj_get(r, "results"), 0), "snippet");
+  CHECK(tooling_has(snippet, "zanzibar"));
+  CHECK(snippet.n > 800 && snippet.n < 4000);
+  engine_close(&engine);
+}
+
 TEST(the_vault_keeps_values_and_hides_secrets) {
   begin();
   yyjson_val *r = call("vault_set", "{\"key\":\"reported_posts\",\"value\":\"[1,2]\"}");
@@ -214,7 +250,7 @@ TEST(the_vault_keeps_values_and_hides_secrets) {
   CHECK_INT(yyjson_arr_size(call("vault_list", "{\"prefix\":\"rep\"}")), 1);
   CHECK(json_bool(call("vault_delete", "{\"key\":\"cursor\"}"), "deleted", false));
   refused("vault_get", "{\"key\":\"cursor\"}");
-  refused("vault_delete", "{\"key\":\"cursor\"}");
+  CHECK(!json_bool(call("vault_delete", "{\"key\":\"cursor\"}"), "deleted", true));
   tooling_trust = STR("agent");
   r = call("vault_set", "{\"key\":\"db\",\"value\":\"correct horse battery\",\"is_secret\":true}");
   CHECK(json_bool(yyjson_obj_get(r, "entry"), "isSecret", false));
@@ -226,6 +262,8 @@ TEST(the_vault_keeps_values_and_hides_secrets) {
   refused("vault_delete", "{\"key\":\"db\"}");
   r = refused("vault_set", "{\"key\":\"token\",\"value\":\"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}");
   CHECK(!tooling_has(run.text, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"));
+  CHECK_STR(json_str(r, "fix"),
+            "if it is one, store it encrypted: vault_set {\"key\":\"KEY\",\"value\":\"VALUE\",\"is_secret\":true}");
   /* Values are not memories. */
   CHECK_INT(yyjson_arr_size(yyjson_obj_get(call("memory_search", "{\"query\":\"reported posts\"}"), "results")), 0);
   CHECK_INT(yyjson_arr_size(call("memory_list", "{}")), 0);

@@ -181,16 +181,18 @@ static int64_t count(const char *where) {
   return n;
 }
 
-static int64_t maintain(const char *json, const char *member) {
+static int64_t by_person(const char *op, const char *json, const char *member) {
   struct caller person = {
       .team = STR("default"), .project = STR(""), .source = STR("cli"), .trust = STR("user"), .project_given = true};
   yyjson_val *args;
   yyjson_mut_val *result = NULL;
   CHECK_OK(json_read(&tooling_arena, str_from(json), &args, &tooling_error), &tooling_error);
-  CHECK_OK(op_run(engine, op_find(STR("maintain")), &person, NULL, &tooling_arena, args, &result, &tooling_error),
+  CHECK_OK(op_run(engine, op_find(str_from(op)), &person, NULL, &tooling_arena, args, &result, &tooling_error),
            &tooling_error);
   return yyjson_mut_get_sint(yyjson_mut_obj_get(result, member));
 }
+
+static int64_t maintain(const char *json, const char *member) { return by_person("maintain", json, member); }
 
 static void store_with(const char *name, const char *tool, const char *json) {
   test_note("%s", name);
@@ -223,6 +225,23 @@ TEST(only_memories_of_cairns_own_tools_fade) {
   /* A client that asks for it by name gets it: openbrain2 has such tools. */
   CHECK(maintain("{\"only\":[\"faded\"]}", "faded") > 0);
   CHECK_INT(count("state = 'faded' AND headline LIKE 'Masts%'"), 1);
+  tooling_trust = STR("user");
+  engine_close(&engine);
+}
+
+TEST(a_restored_memory_fades_only_if_it_did_before) {
+  engine = tooling_engine();
+  tooling_trust = STR("agent");
+  store_with("default", "memory_store", "{\"text\":\"The sails are white\",\"type\":\"fact\"}");
+  store_with("mememory", "remember", "{\"content\":\"Lamps burn whale oil\",\"type\":\"fact\"}");
+  engine->clock.fixed += 100 * MS_PER_DAY;
+  int64_t txn = by_person("prune", "{\"apply\":true}", "txn");
+  CHECK_INT(count("1 = 1"), 0);
+  CHECK_INT(by_person("undo", arena_printf(&tooling_arena, "{\"txn\":%lld}", (long long)txn).p, "changes"), 2);
+  CHECK_INT(count("state = 'active'"), 2);
+  engine->clock.fixed += 400 * MS_PER_DAY;
+  CHECK_INT(maintain("{}", "faded"), 1);
+  CHECK_INT(count("state = 'faded' AND headline LIKE 'The sails%'"), 1);
   tooling_trust = STR("user");
   engine_close(&engine);
 }
