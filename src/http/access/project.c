@@ -4,10 +4,12 @@
 #include "base/utf8.h"
 #include "core/gate/gate.h"
 
-enum status project_of_request(const struct http_call *call, struct caller *caller, struct error *err) {
+enum status project_of_request(const struct http_call *call, struct caller *caller, bool *ret_named,
+                               struct error *err) {
   struct str name = http_query(call, "project"), header = http_header(call, "Cairn-Project");
   if (!name.p)
     name = header;
+  *ret_named = name.p != NULL;
   if (!name.p)
     return STATUS_OK;
   if (utf8_check(name) != name.n) {

@@ -425,6 +425,15 @@ TEST(the_first_root_of_a_client_names_its_project, .seconds = 60) {
   remember_and_answer(s, headers, "The ladder is behind the door", NULL);
   CHECK_STR(sql_string(last), "");
   serve_stop(s);
+  /* The server's project comes last. */
+  s = serve_start(ARGS("--project", "stall"));
+  headers = session_with_roots(s);
+  remember_and_answer(s, headers, "Receipts are kept for ten years", "file:///home/ann/web");
+  CHECK_STR(sql_string(last), "web");
+  headers = session_with_roots(s);
+  remember_and_answer(s, headers, "The lift is serviced in May", NULL);
+  CHECK_STR(sql_string(last), "stall");
+  serve_stop(s);
 }
 
 /* Started in a repository, the server prints an address that names its project. */
