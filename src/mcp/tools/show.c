@@ -1,4 +1,5 @@
-/* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member. */
+/* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member and for
+ * each element of a list. */
 #include <assert.h>
 
 #include "base/utf8.h"
@@ -18,9 +19,20 @@ bool tool_is_memory(yyjson_mut_val *v) {
                                              : has_text && yyjson_mut_obj_get(v, "headline");
 }
 
+/* One part of a line. A value cannot start another part, such as a trust of its own. */
+static struct str as_part(struct arena *a, struct str value) {
+  struct str line = present_line(a, value);
+  if (!line.n || !memchr(line.p, '|', line.n))
+    return line;
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < line.n; i++)
+    buf_addc(&b, line.p[i] == '|' ? '/' : line.p[i]);
+  return buf_str(&b);
+}
+
 static void head_part(struct buf *b, const char *label, struct str value) {
   if (value.n)
-    buf_addf(b, " | %s%.*s", label, STR_ARG(present_line(b->a, value)));
+    buf_addf(b, " | %s%.*s", label, STR_ARG(as_part(b->a, value)));
 }
 
 /* The age that a search reports, else the date. */
@@ -129,16 +141,34 @@ static struct str text_of(yyjson_mut_val *m) {
   return text.p ? text : mut_member(m, "text");
 }
 
-/* Adds the members that have no place in the first line; a separator or a newline follows each. */
-static void show_others(struct buf *b, yyjson_mut_val *m, const char *before, const char *after) {
+/* A value as one part of a line. */
+static struct str value_part(struct arena *a, yyjson_mut_val *v) {
+  struct buf b = BUF(a);
+  show_value(&b, v);
+  return as_part(a, buf_str(&b));
+}
+
+/* Adds the members that have no place in the first line, each on a line of its own. */
+static void show_others(struct buf *b, yyjson_mut_val *m) {
   size_t i, n;
   yyjson_mut_val *key, *v;
   yyjson_mut_obj_foreach(m, i, n, key, v) {
     if (is_in_head(mut_text(key)))
       continue;
-    buf_addf(b, "%s%.*s: ", before, STR_ARG(mut_text(key)));
+    buf_addf(b, "%.*s: ", STR_ARG(mut_text(key)));
     show_value(b, v);
-    buf_adds(b, after);
+    buf_addc(b, '\n');
+  }
+}
+
+/* The same as parts of the first line. Action items repeat sentences of the text. */
+static void add_others(struct buf *b, yyjson_mut_val *m) {
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  yyjson_mut_obj_foreach(m, i, n, key, v) {
+    struct str name = mut_text(key);
+    if (!is_in_head(name) && !str_is(name, "action_items"))
+      buf_addf(b, " | %.*s: %.*s", STR_ARG(name), STR_ARG(value_part(b->a, v)));
   }
 }
 
@@ -151,7 +181,7 @@ void tool_show_memory(struct buf *b, yyjson_mut_val *m) {
     buf_addf(b, "%.*s\n", STR_ARG(headline));
   if (text.n)
     buf_addf(b, "%.*s\n", STR_ARG(text));
-  show_others(b, m, "", "\n");
+  show_others(b, m);
   buf_adds(b, "```\n");
 }
 
@@ -164,12 +194,10 @@ struct line {
 };
 
 static struct line line_of(struct arena *a, yyjson_mut_val *m) {
-  struct buf head = BUF(a), others = BUF(a);
+  struct buf head = BUF(a);
   struct str headline = present_line(a, mut_member(m, "headline")), text = present_line(a, text_of(m));
   show_head(&head, m);
-  show_others(&others, m, " | ", "");
-  if (others.n)
-    buf_addf(&head, " %.*s", STR_ARG(present_line(a, buf_str(&others))));
+  add_others(&head, m);
   if (!text.n)
     text = headline;
   else if (!headline_repeats(headline, text))
@@ -252,34 +280,115 @@ static bool is_empty(yyjson_mut_val *v) {
          (yyjson_mut_is_ctn(v) && yyjson_mut_arr_size(v) == 0 && yyjson_mut_obj_size(v) == 0);
 }
 
-static void show_warning(struct buf *b, yyjson_mut_val *w) {
-  struct str fix = mut_member(w, "fix");
-  buf_addf(b, "warning: %.*s", STR_ARG(present_neutral(b->a, mut_member(w, "message"))));
-  if (fix.n)
-    buf_addf(b, " (%.*s)", STR_ARG(present_neutral(b->a, fix)));
+static struct str warning_text(struct arena *a, yyjson_mut_val *w) {
+  struct str fix = present_neutral(a, mut_member(w, "fix")), message = present_neutral(a, mut_member(w, "message"));
+  return fix.n ? arena_printf(a, "%.*s (%.*s)", STR_ARG(message), STR_ARG(fix)) : message;
+}
+
+static bool is_one_of(struct str name, const char *const *names) {
+  for (; *names; names++)
+    if (str_is(name, *names))
+      return true;
+  return false;
+}
+
+static bool is_false(yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *key, *e;
+  if (!yyjson_mut_is_obj(v))
+    return yyjson_mut_is_false(v) || yyjson_mut_is_null(v);
+  yyjson_mut_obj_foreach(v, i, n, key, e) {
+    if (!is_false(e))
+      return false;
+  }
+  return true;
+}
+
+/* True if a list of the result has this many elements: the model sees that. */
+static bool is_size_of_list(yyjson_mut_val *result, yyjson_mut_val *number) {
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  yyjson_mut_obj_foreach(result, i, n, key, v) {
+    if (yyjson_mut_is_arr(v) && yyjson_mut_is_int(number) &&
+        (int64_t)yyjson_mut_arr_size(v) == yyjson_mut_get_sint(number))
+      return true;
+  }
+  return false;
+}
+
+/* Members that tell a model nothing: what it sent itself, a second name of a memory, what its type implies, what is
+ * always so, what did not happen. */
+static bool is_noise(yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+  static const char *const useless[] = {"query", "uid", "kind", "search_mode", "offset", "process", NULL};
+  static const char *const usually_none[] = {"already", "ended",   "corrections", "dropped",   "skipped",
+                                             "refused", "upvotes", "downvotes",   "inherited", NULL};
+  static const char *const sizes[] = {"count", "total", NULL};
+  if (is_one_of(name, useless) || (str_is(name, "embedded") && yyjson_mut_is_true(v)))
+    return true;
+  if (is_one_of(name, usually_none))
+    return is_empty(v) || is_false(v) || (yyjson_mut_is_int(v) && yyjson_mut_get_sint(v) == 0);
+  if (is_one_of(name, sizes))
+    return is_size_of_list(of, v);
+  if (str_is(name, "headline")) /* of the text that the call stored */
+    return yyjson_mut_obj_get(of, "action");
+  return str_is(name, "old_id") && yyjson_mut_obj_get(of, "supersedes");
+}
+
+/* Members of an element that tell a model nothing: identity of machines, and values that are the default. */
+static bool is_row_noise(yyjson_mut_val *row, struct str name, yyjson_mut_val *v) {
+  static const char *const useless[] = {"uid",       "kind",        "pid",         "host", "client_version",
+                                        "booted_at", "environment", "duration_ms", NULL};
+  bool is_default = str_is(mut_member(row, "origin"), "default");
+  return is_one_of(name, useless) || is_empty(v) || is_false(v) ||
+         (str_is(name, "embedded") && yyjson_mut_is_true(v)) ||
+         (is_default && (str_is(name, "default") || str_is(name, "origin")));
+}
+
+static void show_row(struct buf *b, yyjson_mut_val *row) {
+  size_t i, n, k, count;
+  yyjson_mut_val *key, *v, *w;
+  const char *before = "- ";
+  yyjson_mut_obj_foreach(row, i, n, key, v) {
+    struct str name = mut_text(key);
+    if (is_row_noise(row, name, v))
+      continue;
+    if (str_is(name, "warnings")) {
+      yyjson_mut_arr_foreach(v, k, count, w) {
+        buf_addf(b, "%swarning: %.*s", before, STR_ARG(as_part(b->a, warning_text(b->a, w))));
+        before = " | ";
+      }
+      continue;
+    }
+    buf_addf(b, "%s%.*s: %.*s", before, STR_ARG(name), STR_ARG(value_part(b->a, v)));
+    before = " | ";
+  }
   buf_addc(b, '\n');
 }
 
-/* Members that tell a model nothing: its own query, a second name of a memory, what its type implies, what is always
- * so.
- */
-static bool is_noise(struct str name, yyjson_mut_val *v) {
-  static const char *const names[] = {"query", "uid", "kind", "search_mode", NULL};
-  for (const char *const *p = names; *p; p++)
-    if (str_is(name, *p))
-      return true;
-  return str_is(name, "embedded") && yyjson_mut_is_true(v);
-}
-
-static void show_member(struct buf *b, struct str name, yyjson_mut_val *v, int budget) {
+static bool has_rows(yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *e;
-  if (is_noise(name, v))
+  bool all = yyjson_mut_is_arr(v) && yyjson_mut_arr_size(v) > 0;
+  if (all)
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      all = all && yyjson_mut_is_obj(e);
+    }
+  return all;
+}
+
+static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjson_mut_val *v, int budget) {
+  size_t i, n;
+  yyjson_mut_val *e;
+  if (is_noise(of, name, v))
     return;
+  if (str_is(name, "project") && yyjson_mut_is_str(v) && yyjson_mut_get_len(v) == 0) {
+    buf_adds(b, "scope: global\n"); /* of a write: it says where it went */
+    return;
+  }
   if (str_is(name, "warnings")) {
     if (yyjson_mut_is_obj(yyjson_mut_arr_get_first(v)))
       yyjson_mut_arr_foreach(v, i, n, e) {
-        show_warning(b, e);
+        buf_addf(b, "warning: %.*s\n", STR_ARG(warning_text(b->a, e)));
       }
     return;
   }
@@ -295,6 +404,13 @@ static void show_member(struct buf *b, struct str name, yyjson_mut_val *v, int b
       tool_show_memory(b, v);
     else
       show_memories(b, v, budget);
+    return;
+  }
+  if (has_rows(v)) {
+    buf_addf(b, "%.*s:\n", STR_ARG(name));
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      show_row(b, e);
+    }
     return;
   }
   bool lines = yyjson_mut_is_str(v) && str_find(mut_text(v), STR("\n"), 0) != SIZE_MAX;
@@ -315,7 +431,7 @@ struct str tool_render(struct tool_run *run) {
     return buf_str(&b);
   }
   yyjson_mut_obj_foreach(run->result, i, n, key, v) {
-    show_member(&b, mut_text(key), v, run->budget);
+    show_member(&b, run->result, mut_text(key), v, run->budget);
   }
   return buf_str(&b);
 }
