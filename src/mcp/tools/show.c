@@ -141,9 +141,17 @@ static struct str text_of(yyjson_mut_val *m) {
   return text.p ? text : mut_member(m, "text");
 }
 
+/* A warning or an error: what happened, and what to do. */
+static struct str message_text(struct arena *a, yyjson_mut_val *v) {
+  struct str fix = present_neutral(a, mut_member(v, "fix")), message = present_neutral(a, mut_member(v, "message"));
+  return fix.n ? arena_printf(a, "%.*s (%.*s)", STR_ARG(message), STR_ARG(fix)) : message;
+}
+
 /* A value as one part of a line. */
 static struct str value_part(struct arena *a, yyjson_mut_val *v) {
   struct buf b = BUF(a);
+  if (yyjson_mut_is_obj(v) && mut_member(v, "message").p)
+    return as_part(a, message_text(a, v));
   show_value(&b, v);
   return as_part(a, buf_str(&b));
 }
@@ -280,11 +288,6 @@ static bool is_empty(yyjson_mut_val *v) {
          (yyjson_mut_is_ctn(v) && yyjson_mut_arr_size(v) == 0 && yyjson_mut_obj_size(v) == 0);
 }
 
-static struct str warning_text(struct arena *a, yyjson_mut_val *w) {
-  struct str fix = present_neutral(a, mut_member(w, "fix")), message = present_neutral(a, mut_member(w, "message"));
-  return fix.n ? arena_printf(a, "%.*s (%.*s)", STR_ARG(message), STR_ARG(fix)) : message;
-}
-
 static bool is_one_of(struct str name, const char *const *names) {
   for (; *names; names++)
     if (str_is(name, *names))
@@ -354,7 +357,7 @@ static void show_row(struct buf *b, yyjson_mut_val *row) {
       continue;
     if (str_is(name, "warnings")) {
       yyjson_mut_arr_foreach(v, k, count, w) {
-        buf_addf(b, "%swarning: %.*s", before, STR_ARG(as_part(b->a, warning_text(b->a, w))));
+        buf_addf(b, "%swarning: %.*s", before, STR_ARG(value_part(b->a, w)));
         before = " | ";
       }
       continue;
@@ -388,7 +391,7 @@ static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjs
   if (str_is(name, "warnings")) {
     if (yyjson_mut_is_obj(yyjson_mut_arr_get_first(v)))
       yyjson_mut_arr_foreach(v, i, n, e) {
-        buf_addf(b, "warning: %.*s\n", STR_ARG(warning_text(b->a, e)));
+        buf_addf(b, "warning: %.*s\n", STR_ARG(message_text(b->a, e)));
       }
     return;
   }
