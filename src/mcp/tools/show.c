@@ -156,6 +156,81 @@ static struct str value_part(struct arena *a, yyjson_mut_val *v) {
   return as_part(a, buf_str(&b));
 }
 
+static bool is_empty(yyjson_mut_val *v) {
+  return (yyjson_mut_is_str(v) && yyjson_mut_get_len(v) == 0) ||
+         (yyjson_mut_is_ctn(v) && yyjson_mut_arr_size(v) == 0 && yyjson_mut_obj_size(v) == 0);
+}
+
+static bool is_one_of(struct str name, const char *const *names) {
+  for (; *names; names++)
+    if (str_is(name, *names))
+      return true;
+  return false;
+}
+
+static bool is_false(yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *key, *e;
+  if (!yyjson_mut_is_obj(v))
+    return yyjson_mut_is_false(v) || yyjson_mut_is_null(v);
+  yyjson_mut_obj_foreach(v, i, n, key, e) {
+    if (!is_false(e))
+      return false;
+  }
+  return true;
+}
+
+/* Members of an element that tell a model nothing: identity of machines, and values that are the default. */
+static bool is_row_noise(yyjson_mut_val *row, struct str name, yyjson_mut_val *v) {
+  static const char *const useless[] = {"uid",       "kind",        "pid",         "host", "client_version",
+                                        "booted_at", "environment", "duration_ms", NULL};
+  bool is_default = str_is(mut_member(row, "origin"), "default");
+  return is_one_of(name, useless) || is_empty(v) || (is_false(v) && !str_is(name, "ok")) ||
+         (str_is(name, "embedded") && yyjson_mut_is_true(v)) ||
+         (str_is(name, "state") && str_is(mut_text(v), "active")) ||
+         (is_default && (str_is(name, "default") || str_is(name, "origin")));
+}
+
+static void show_row(struct buf *b, yyjson_mut_val *row) {
+  size_t i, n, k, count;
+  yyjson_mut_val *key, *v, *w;
+  const char *before = "- ";
+  yyjson_mut_obj_foreach(row, i, n, key, v) {
+    struct str name = mut_text(key);
+    if (is_row_noise(row, name, v))
+      continue;
+    if (str_is(name, "warnings")) {
+      yyjson_mut_arr_foreach(v, k, count, w) {
+        buf_addf(b, "%swarning: %.*s", before, STR_ARG(value_part(b->a, w)));
+        before = " | ";
+      }
+      continue;
+    }
+    buf_addf(b, "%s%.*s: %.*s", before, STR_ARG(name), STR_ARG(value_part(b->a, v)));
+    before = " | ";
+  }
+  buf_addc(b, '\n');
+}
+
+static void show_rows(struct buf *b, yyjson_mut_val *list) {
+  size_t i, n;
+  yyjson_mut_val *e;
+  yyjson_mut_arr_foreach(list, i, n, e) {
+    show_row(b, e);
+  }
+}
+
+static bool has_rows(yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *e;
+  bool all = yyjson_mut_is_arr(v) && yyjson_mut_arr_size(v) > 0;
+  if (all)
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      all = all && yyjson_mut_is_obj(e);
+    }
+  return all;
+}
+
 /* Adds the members that have no place in the first line, each on a line of its own. */
 static void show_others(struct buf *b, yyjson_mut_val *m) {
   size_t i, n;
@@ -163,7 +238,11 @@ static void show_others(struct buf *b, yyjson_mut_val *m) {
   yyjson_mut_obj_foreach(m, i, n, key, v) {
     if (is_in_head(mut_text(key)))
       continue;
-    buf_addf(b, "%.*s: ", STR_ARG(mut_text(key)));
+    buf_addf(b, "%.*s:%s", STR_ARG(mut_text(key)), has_rows(v) ? "\n" : " ");
+    if (has_rows(v)) {
+      show_rows(b, v);
+      continue;
+    }
     show_value(b, v);
     buf_addc(b, '\n');
   }
@@ -283,30 +362,6 @@ static bool has_memories(yyjson_mut_val *result) {
   return found;
 }
 
-static bool is_empty(yyjson_mut_val *v) {
-  return (yyjson_mut_is_str(v) && yyjson_mut_get_len(v) == 0) ||
-         (yyjson_mut_is_ctn(v) && yyjson_mut_arr_size(v) == 0 && yyjson_mut_obj_size(v) == 0);
-}
-
-static bool is_one_of(struct str name, const char *const *names) {
-  for (; *names; names++)
-    if (str_is(name, *names))
-      return true;
-  return false;
-}
-
-static bool is_false(yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *key, *e;
-  if (!yyjson_mut_is_obj(v))
-    return yyjson_mut_is_false(v) || yyjson_mut_is_null(v);
-  yyjson_mut_obj_foreach(v, i, n, key, e) {
-    if (!is_false(e))
-      return false;
-  }
-  return true;
-}
-
 /* True if a list of the result has this many elements: the model sees that. */
 static bool is_size_of_list(yyjson_mut_val *result, yyjson_mut_val *number) {
   size_t i, n;
@@ -335,48 +390,6 @@ static bool is_noise(yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   if (str_is(name, "headline")) /* of the text that the call stored */
     return yyjson_mut_obj_get(of, "action");
   return str_is(name, "old_id") && yyjson_mut_obj_get(of, "supersedes");
-}
-
-/* Members of an element that tell a model nothing: identity of machines, and values that are the default. */
-static bool is_row_noise(yyjson_mut_val *row, struct str name, yyjson_mut_val *v) {
-  static const char *const useless[] = {"uid",       "kind",        "pid",         "host", "client_version",
-                                        "booted_at", "environment", "duration_ms", NULL};
-  bool is_default = str_is(mut_member(row, "origin"), "default");
-  return is_one_of(name, useless) || is_empty(v) || is_false(v) ||
-         (str_is(name, "embedded") && yyjson_mut_is_true(v)) ||
-         (is_default && (str_is(name, "default") || str_is(name, "origin")));
-}
-
-static void show_row(struct buf *b, yyjson_mut_val *row) {
-  size_t i, n, k, count;
-  yyjson_mut_val *key, *v, *w;
-  const char *before = "- ";
-  yyjson_mut_obj_foreach(row, i, n, key, v) {
-    struct str name = mut_text(key);
-    if (is_row_noise(row, name, v))
-      continue;
-    if (str_is(name, "warnings")) {
-      yyjson_mut_arr_foreach(v, k, count, w) {
-        buf_addf(b, "%swarning: %.*s", before, STR_ARG(value_part(b->a, w)));
-        before = " | ";
-      }
-      continue;
-    }
-    buf_addf(b, "%s%.*s: %.*s", before, STR_ARG(name), STR_ARG(value_part(b->a, v)));
-    before = " | ";
-  }
-  buf_addc(b, '\n');
-}
-
-static bool has_rows(yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *e;
-  bool all = yyjson_mut_is_arr(v) && yyjson_mut_arr_size(v) > 0;
-  if (all)
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      all = all && yyjson_mut_is_obj(e);
-    }
-  return all;
 }
 
 static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjson_mut_val *v, int budget) {
@@ -411,9 +424,7 @@ static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjs
   }
   if (has_rows(v)) {
     buf_addf(b, "%.*s:\n", STR_ARG(name));
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      show_row(b, e);
-    }
+    show_rows(b, v);
     return;
   }
   bool lines = yyjson_mut_is_str(v) && str_find(mut_text(v), STR("\n"), 0) != SIZE_MAX;

@@ -1,5 +1,8 @@
 /* test_lean.c: what reaches the model is small: definitions say when to call a tool and how, answers repeat nothing. */
+#include <sys/stat.h>
+
 #include "core/text/token_count.h"
+#include "store/db/place.h"
 #include "talking.h"
 #include "tooling.h"
 
@@ -130,7 +133,7 @@ TEST(a_memory_is_shown_without_its_hash_and_uids) {
     CHECK(!tooling_has(run.text, "hash") && !tooling_has(run.text, "uid"));
   }
   tooling_ok(&run, profiles[0], engine, "memory_get", "{\"id\":2}");
-  CHECK(tooling_has(run.text, "\"id\":1")); /* the link */
+  CHECK(tooling_has(run.text, "\nlinks:\n- rel: relates | direction: out | id: 1 | headline: Tea is served"));
   engine_close(&engine);
 }
 
@@ -183,6 +186,18 @@ TEST(lists_have_a_line_for_each_element) {
   tooling_ok(&run, profiles[0], engine, "memory_admin", "{\"action\":\"config\"}");
   CHECK(tooling_has(run.text, "\n- name: gate.mode | value: assist | help: "));
   CHECK(tooling_has(run.text, "\n- name: sandbox.paths | help: ") && !tooling_has(run.text, "truncated"));
+  engine_close(&engine);
+}
+
+/* A failed check is not left out like a flag that is not set. */
+TEST(a_failed_check_says_so, .only = TEST_ON_SQLITE) {
+  struct tool_run run = {0};
+  struct engine *engine = tooling_engine();
+  tooling_ok(&run, profiles[0], engine, "memory_store", "{\"text\":\"Tea is served at four\"}");
+  CHECK_INT(chmod(db_path(store_db(engine->store)), 0644), 0);
+  tooling_ok(&run, profile_find(STR("full")), engine, "memory_doctor", "{}");
+  test_note("%.*s", STR_ARG(run.text));
+  CHECK(tooling_has(run.text, "| ok: false | "));
   engine_close(&engine);
 }
 
