@@ -384,8 +384,8 @@ const struct renderer memory_renderers[] = {
   {.op = "forget", .layout = "forgotten: {forgotten:none}[; already before: {already}]"},
   {.op = "task claim", .layout = "{dim id}  <claimed_by?claimed by {claimed_by}|released>: {bold headline 40}"},
   {.op = "task status", .layout = TASK},
-  {.op = "task block", .layout = TASK},
-  {.op = "task unblock", .layout = TASK},
+  {.op = "task block", .layout = "{dim id}  blocked by {by}: {bold headline 40}"},
+  {.op = "task unblock", .layout = "{dim id}  no longer blocked by {by}: {bold headline 40}"},
   {.op = "task list", .layout = TASKS},
   {.op = "task ready", .layout = TASKS},
   {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"

@@ -308,6 +308,9 @@ static bool is_none(yyjson_val *list) { return yyjson_is_arr(list) && yyjson_arr
 /* Duplicates, memories that were forgotten before, an undo of nothing. */
 static bool changed_nothing(yyjson_val *result) {
   yyjson_val *changes = yyjson_obj_get(result, "changes");
+  if (yyjson_is_int(yyjson_obj_get(result, "stored")) &&
+      json_int(result, "stored", 0) + json_int(result, "superseded", 0) + json_int(result, "updated", 0) == 0)
+    return true;
   return str_is(json_str(result, "action"), "skipped") || is_none(yyjson_obj_get(result, "forgotten")) ||
          is_none(yyjson_obj_get(result, "pruned")) || is_none(changes) ||
          (yyjson_is_int(changes) && yyjson_get_sint(changes) == 0);

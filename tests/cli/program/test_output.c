@@ -206,6 +206,8 @@ TEST(what_changed_nothing_is_not_undone) {
   CHECK(has(CAIRN("forget", "1", "--reason", "old").out, "undo: cairn undo 2"));
   CHECK(!has(CAIRN("forget", "1", "--reason", "old").out, "undo"));
   CHECK(!has(CAIRN("prune", "--apply").out, "undo"));
+  CHECK(has(CAIRN("capture", "We use Rust for the new parser.").out, "undo: "));
+  CHECK(!has(CAIRN("capture", "We use Rust for the new parser.").out, "undo"));
   struct run r = CAIRN("undo", "3"); /* of the second 'forget' */
   CHECK(has(r.out, "0 changes") && !has(r.out, "undo:"));
 }
