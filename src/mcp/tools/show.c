@@ -1,5 +1,4 @@
-/* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member and for
- * each element of a list. */
+/* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member. */
 #include <assert.h>
 
 #include "base/utf8.h"
@@ -19,20 +18,9 @@ bool tool_is_memory(yyjson_mut_val *v) {
                                              : has_text && yyjson_mut_obj_get(v, "headline");
 }
 
-/* One part of a line. A value cannot start another part, such as a trust of its own. */
-static struct str as_part(struct arena *a, struct str value) {
-  struct str line = present_line(a, value);
-  if (!line.n || !memchr(line.p, '|', line.n))
-    return line;
-  struct buf b = BUF(a);
-  for (size_t i = 0; i < line.n; i++)
-    buf_addc(&b, line.p[i] == '|' ? '/' : line.p[i]);
-  return buf_str(&b);
-}
-
 static void head_part(struct buf *b, const char *label, struct str value) {
   if (value.n)
-    buf_addf(b, " | %s%.*s", label, STR_ARG(as_part(b->a, value)));
+    buf_addf(b, " | %s%.*s", label, STR_ARG(tool_as_part(b->a, value)));
 }
 
 /* The age that a search reports, else the date. */
@@ -78,45 +66,6 @@ static bool is_in_head(struct str name) {
   return false;
 }
 
-/* An id names a memory as well, and is shorter. */
-static void drop_uids(yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *key, *e;
-  if (yyjson_mut_is_arr(v))
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      drop_uids(e);
-    }
-  if (!yyjson_mut_is_obj(v))
-    return;
-  if (yyjson_mut_obj_get(v, "id"))
-    yyjson_mut_obj_remove_key(v, "uid");
-  yyjson_mut_obj_foreach(v, i, n, key, e) {
-    drop_uids(e);
-  }
-}
-
-static void show_value(struct buf *b, yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *e;
-  bool plain = yyjson_mut_is_arr(v);
-  if (plain)
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      plain = plain && !yyjson_mut_is_ctn(e);
-    }
-  if (yyjson_mut_is_str(v)) {
-    buf_add(b, present_neutral(b->a, mut_text(v)));
-  } else if (plain) {
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      buf_adds(b, i ? ", " : "");
-      show_value(b, e);
-    }
-  } else {
-    yyjson_mut_val *copy = yyjson_mut_val_mut_copy(json_new(b->a), v);
-    drop_uids(copy);
-    buf_add(b, present_neutral(b->a, json_write(b->a, copy, false)));
-  }
-}
-
 static bool is_letter(char c) { return ascii_alnum(c) || (unsigned char)c >= 0x80; }
 
 /* True if the text begins with the headline, apart from punctuation: a headline is often derived from the text. */
@@ -141,96 +90,6 @@ static struct str text_of(yyjson_mut_val *m) {
   return text.p ? text : mut_member(m, "text");
 }
 
-/* A warning or an error: what happened, and what to do. */
-static struct str message_text(struct arena *a, yyjson_mut_val *v) {
-  struct str fix = present_neutral(a, mut_member(v, "fix")), message = present_neutral(a, mut_member(v, "message"));
-  return fix.n ? arena_printf(a, "%.*s (%.*s)", STR_ARG(message), STR_ARG(fix)) : message;
-}
-
-/* A value as one part of a line. */
-static struct str value_part(struct arena *a, yyjson_mut_val *v) {
-  struct buf b = BUF(a);
-  if (yyjson_mut_is_obj(v) && mut_member(v, "message").p)
-    return as_part(a, message_text(a, v));
-  show_value(&b, v);
-  return as_part(a, buf_str(&b));
-}
-
-static bool is_empty(yyjson_mut_val *v) {
-  return (yyjson_mut_is_str(v) && yyjson_mut_get_len(v) == 0) ||
-         (yyjson_mut_is_ctn(v) && yyjson_mut_arr_size(v) == 0 && yyjson_mut_obj_size(v) == 0);
-}
-
-static bool is_one_of(struct str name, const char *const *names) {
-  for (; *names; names++)
-    if (str_is(name, *names))
-      return true;
-  return false;
-}
-
-static bool is_false(yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *key, *e;
-  if (!yyjson_mut_is_obj(v))
-    return yyjson_mut_is_false(v) || yyjson_mut_is_null(v);
-  yyjson_mut_obj_foreach(v, i, n, key, e) {
-    if (!is_false(e))
-      return false;
-  }
-  return true;
-}
-
-/* Members of an element that tell a model nothing: identity of machines, and values that are the default. */
-static bool is_row_noise(yyjson_mut_val *row, struct str name, yyjson_mut_val *v) {
-  static const char *const useless[] = {"uid",       "kind",        "pid",         "host", "client_version",
-                                        "booted_at", "environment", "duration_ms", NULL};
-  bool is_default = str_is(mut_member(row, "origin"), "default");
-  return is_one_of(name, useless) || is_empty(v) || (is_false(v) && !str_is(name, "ok")) ||
-         (str_is(name, "embedded") && yyjson_mut_is_true(v)) ||
-         (str_is(name, "state") && str_is(mut_text(v), "active")) ||
-         (is_default && (str_is(name, "default") || str_is(name, "origin")));
-}
-
-static void show_row(struct buf *b, yyjson_mut_val *row) {
-  size_t i, n, k, count;
-  yyjson_mut_val *key, *v, *w;
-  const char *before = "- ";
-  yyjson_mut_obj_foreach(row, i, n, key, v) {
-    struct str name = mut_text(key);
-    if (is_row_noise(row, name, v))
-      continue;
-    if (str_is(name, "warnings")) {
-      yyjson_mut_arr_foreach(v, k, count, w) {
-        buf_addf(b, "%swarning: %.*s", before, STR_ARG(value_part(b->a, w)));
-        before = " | ";
-      }
-      continue;
-    }
-    buf_addf(b, "%s%.*s: %.*s", before, STR_ARG(name), STR_ARG(value_part(b->a, v)));
-    before = " | ";
-  }
-  buf_addc(b, '\n');
-}
-
-static void show_rows(struct buf *b, yyjson_mut_val *list) {
-  size_t i, n;
-  yyjson_mut_val *e;
-  yyjson_mut_arr_foreach(list, i, n, e) {
-    show_row(b, e);
-  }
-}
-
-static bool has_rows(yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *e;
-  bool all = yyjson_mut_is_arr(v) && yyjson_mut_arr_size(v) > 0;
-  if (all)
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      all = all && yyjson_mut_is_obj(e);
-    }
-  return all;
-}
-
 /* Adds the members that have no place in the first line, each on a line of its own. */
 static void show_others(struct buf *b, yyjson_mut_val *m) {
   size_t i, n;
@@ -238,12 +97,12 @@ static void show_others(struct buf *b, yyjson_mut_val *m) {
   yyjson_mut_obj_foreach(m, i, n, key, v) {
     if (is_in_head(mut_text(key)))
       continue;
-    buf_addf(b, "%.*s:%s", STR_ARG(mut_text(key)), has_rows(v) ? "\n" : " ");
-    if (has_rows(v)) {
-      show_rows(b, v);
+    buf_addf(b, "%.*s:%s", STR_ARG(mut_text(key)), tool_has_rows(v) ? "\n" : " ");
+    if (tool_has_rows(v)) {
+      tool_show_rows(b, v);
       continue;
     }
-    show_value(b, v);
+    tool_show_value(b, v);
     buf_addc(b, '\n');
   }
 }
@@ -255,7 +114,7 @@ static void add_others(struct buf *b, yyjson_mut_val *m) {
   yyjson_mut_obj_foreach(m, i, n, key, v) {
     struct str name = mut_text(key);
     if (!is_in_head(name) && !str_is(name, "action_items"))
-      buf_addf(b, " | %.*s: %.*s", STR_ARG(name), STR_ARG(value_part(b->a, v)));
+      buf_addf(b, " | %.*s: %.*s", STR_ARG(name), STR_ARG(tool_value_part(b->a, v)));
   }
 }
 
@@ -381,11 +240,11 @@ static bool is_noise(yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   static const char *const usually_none[] = {"already", "ended",   "corrections", "dropped",   "skipped",
                                              "refused", "upvotes", "downvotes",   "inherited", NULL};
   static const char *const sizes[] = {"count", "total", NULL};
-  if (is_one_of(name, useless) || (str_is(name, "embedded") && yyjson_mut_is_true(v)))
+  if (tool_is_one_of(name, useless) || (str_is(name, "embedded") && yyjson_mut_is_true(v)))
     return true;
-  if (is_one_of(name, usually_none))
-    return is_empty(v) || is_false(v) || (yyjson_mut_is_int(v) && yyjson_mut_get_sint(v) == 0);
-  if (is_one_of(name, sizes))
+  if (tool_is_one_of(name, usually_none))
+    return tool_is_empty(v) || tool_is_false(v) || (yyjson_mut_is_int(v) && yyjson_mut_get_sint(v) == 0);
+  if (tool_is_one_of(name, sizes))
     return is_size_of_list(of, v);
   if (str_is(name, "headline")) /* of the text that the call stored */
     return yyjson_mut_obj_get(of, "action");
@@ -404,11 +263,11 @@ static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjs
   if (str_is(name, "warnings")) {
     if (yyjson_mut_is_obj(yyjson_mut_arr_get_first(v)))
       yyjson_mut_arr_foreach(v, i, n, e) {
-        buf_addf(b, "warning: %.*s\n", STR_ARG(message_text(b->a, e)));
+        buf_addf(b, "warning: %.*s\n", STR_ARG(tool_message_text(b->a, e)));
       }
     return;
   }
-  if (is_empty(v)) {
+  if (tool_is_empty(v)) {
     /* An empty list is an answer. */
     if (yyjson_mut_is_arr(v))
       buf_addf(b, "%.*s: none\n", STR_ARG(name));
@@ -422,14 +281,14 @@ static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjs
       show_memories(b, v, budget);
     return;
   }
-  if (has_rows(v)) {
+  if (tool_has_rows(v)) {
     buf_addf(b, "%.*s:\n", STR_ARG(name));
-    show_rows(b, v);
+    tool_show_rows(b, v);
     return;
   }
   bool lines = yyjson_mut_is_str(v) && str_find(mut_text(v), STR("\n"), 0) != SIZE_MAX;
   buf_addf(b, "%.*s:%s", STR_ARG(name), lines ? "\n" : " ");
-  show_value(b, v);
+  tool_show_value(b, v);
   buf_addc(b, '\n');
 }
 
