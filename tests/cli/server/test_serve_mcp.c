@@ -341,6 +341,7 @@ TEST(a_client_names_its_project, .seconds = 60) {
   CHECK_STR(stored_in(s, "/mcp?project=shop", "Cairn-Project: web\r\n", "The cellar is locked at ten"), "shop");
   CHECK_STR(stored_in(s, "/mcp", "", "The printer stands in the hall"), "");
   CHECK_INT(serve_do(s, "POST", "/mcp?project=%09", modern("ping"), STR("{}")).status, 400);
+  CHECK_INT(serve_do(s, "POST", "/mcp?project=shop&project=web", modern("ping"), STR("{}")).status, 400);
   serve_stop(s);
   s = serve_start(ARGS("--project", "kiosk"));
   CHECK_STR(stored_in(s, "/mcp", "", "The kettle boils at noon"), "kiosk");
