@@ -175,6 +175,38 @@ void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_
   }
 }
 
+/* Bytes before the text of a line: blanks, and the mark of a list. */
+static size_t prose_indent(struct str line) {
+  size_t i = 0, digits;
+  while (i < line.n && line.p[i] == ' ')
+    i++;
+  if (i + 1 < line.n && strchr("-*", line.p[i]) && line.p[i + 1] == ' ')
+    return i + 2;
+  for (digits = i; digits < line.n && ascii_digit(line.p[digits]);)
+    digits++;
+  bool numbered = digits > i && digits + 1 < line.n && line.p[digits] == '.' && line.p[digits + 1] == ' ';
+  return numbered ? digits + 2 : i;
+}
+
+void term_prose(struct buf *out, struct str text, size_t width) {
+  enum { CODE_INDENT = 4 };
+  struct str line;
+  bool is_fenced = false;
+  while (str_line(&text, &line)) {
+    bool fence = str_starts(str_trim(line), STR("```"));
+    size_t indent = prose_indent(line);
+    is_fenced = is_fenced != fence;
+    bool is_code = fence || is_fenced || str_starts(line, STR("    ")) || memchr(line.p, '\t', line.n);
+    if (is_code || term_columns(line) <= width || indent + CODE_INDENT > width) {
+      buf_add(out, line);
+    } else {
+      buf_add(out, str_slice(line, 0, indent));
+      term_wrap(out, str_slice(line, indent, line.n), indent, indent, width);
+    }
+    buf_addc(out, '\n');
+  }
+}
+
 struct str term_time(struct arena *a, struct str timestamp) {
   int64_t ms;
   if (!time_parse(timestamp, &ms))

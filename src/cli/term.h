@@ -32,6 +32,9 @@ void term_pad(struct buf *out, size_t used, size_t columns);
 /* Wraps paragraphs between words at `width`. Every line but the first is indented by `indent` spaces; the first starts
  * at column `at`. */
 void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_t width);
+/* Wraps the lines that are longer than `width` between words, below their first word; items of lists below their text.
+ * Code stays as it is: lines between ``` or indented by four spaces or a tab. Ends with a line end. */
+void term_prose(struct buf *out, struct str text, size_t width);
 
 /* "2026-11-15 11:45" for an RFC 3339 timestamp, other text unchanged; and "3 d ago" or "in 3 d". */
 struct str term_time(struct arena *a, struct str timestamp);

@@ -147,11 +147,18 @@ struct column {
   const char *head;
   size_t width; /* 0: rest of the line */
   bool right;
+  size_t from;   /* omitted on narrower terminals */
+  size_t narrow; /* width on terminals of less than WIDE columns; 0: the same */
 };
+enum { WIDE = 78 };
+
+static size_t width_of(const struct page *page, const struct column *c) {
+  return c->narrow && page->term.width < WIDE ? c->narrow : c->width;
+}
 
 /* Prints one cell: escaped, cut and padded to its width. */
 static void cell(struct page *page, const struct column *c, struct str text, size_t left) {
-  size_t width = c->width && c->width < left ? c->width : left;
+  size_t own = width_of(page, c), width = own && own < left ? own : left;
   struct buf safe = BUF(page->b.a);
   term_safe(&safe, text, true);
   struct str fit = term_fit(page->b.a, buf_str(&safe), width);
@@ -168,12 +175,15 @@ static void row(struct page *page, const struct column *columns, size_t n, const
   size_t left = page->term.width;
   assert(n > 0);
   for (size_t i = 0; i < n && left > 1; i++) {
+    size_t width = width_of(page, &columns[i]);
+    if (page->term.width < columns[i].from)
+      continue;
     if (i) {
       buf_addc(&page->b, ' ');
       left--;
     }
     cell(page, &columns[i], cells[i], left);
-    left -= columns[i].width && columns[i].width < left ? columns[i].width : left;
+    left -= width && width < left ? width : left;
   }
   while (page->b.n && page->b.p[page->b.n - 1] == ' ')
     page->b.n--;
@@ -200,7 +210,7 @@ static void heads(struct page *page, const struct column *columns, size_t n) {
 static struct str clock_of(struct str at) { return at.n >= 19 ? str_slice(at, 11, 19) : at; }
 
 static void draw_head(struct page *page, yyjson_val *p) {
-  static const struct column line = {NULL, 0, false};
+  static const struct column line = {0};
   struct arena *a = page->b.a;
   struct str db = json_str(p, "db"), at = clock_of(json_str(p, "at"));
   struct str text =
@@ -215,9 +225,13 @@ static struct str milliseconds(struct arena *a, yyjson_val *v, const char *name)
 }
 
 static size_t draw_tools(struct page *page, yyjson_val *tools, size_t most) {
-  static const struct column columns[] = {{"TOOL", 26, false}, {"CALLS", 8, true}, {"ERRORS", 6, true},
-                                          {"AVG ms", 8, true}, {"P50", 8, true},   {"P95", 8, true},
-                                          {"P99", 8, true}};
+  static const struct column columns[] = {{.head = "TOOL", .width = 26, .narrow = 15},
+                                          {.head = "CALLS", .width = 8, .right = true, .narrow = 6},
+                                          {.head = "ERRORS", .width = 6, .right = true},
+                                          {.head = "AVG ms", .width = 8, .right = true},
+                                          {.head = "P50", .width = 8, .right = true, .from = 50},
+                                          {.head = "P95", .width = 8, .right = true, .from = 60},
+                                          {.head = "P99", .width = 8, .right = true, .from = 70}};
   struct arena *a = page->b.a;
   size_t i, n, drawn = 0;
   yyjson_val *v;
@@ -239,8 +253,12 @@ static size_t draw_tools(struct page *page, yyjson_val *tools, size_t most) {
 }
 
 static size_t draw_sessions(struct page *page, yyjson_val *sessions, size_t most) {
-  static const struct column columns[] = {{"SESSION", 13, false}, {"SOURCE", 14, false},  {"STATE", 12, false},
-                                          {"SILENT", 7, true},    {"PROJECT", 14, false}, {"TASK", 0, false}};
+  static const struct column columns[] = {{.head = "SESSION", .width = 13},
+                                          {.head = "SOURCE", .width = 14, .narrow = 12},
+                                          {.head = "STATE", .width = 12, .from = 60},
+                                          {.head = "SILENT", .width = 7, .right = true, .from = WIDE},
+                                          {.head = "PROJECT", .width = 14, .from = WIDE},
+                                          {.head = "TASK", .width = 0}};
   struct arena *a = page->b.a;
   size_t i, n, drawn = 0;
   yyjson_val *v;
@@ -259,8 +277,11 @@ static size_t draw_sessions(struct page *page, yyjson_val *sessions, size_t most
 }
 
 static void draw_events(struct page *page, yyjson_val *events, size_t most) {
-  static const struct column columns[] = {
-      {"TIME", 8, false}, {"EVENT", 16, false}, {"SOURCE", 12, false}, {"PROJECT", 10, false}, {"MEMORY", 0, false}};
+  static const struct column columns[] = {{.head = "TIME", .width = 8},
+                                          {.head = "EVENT", .width = 16, .narrow = 14},
+                                          {.head = "SOURCE", .width = 12, .from = 60},
+                                          {.head = "PROJECT", .width = 10, .from = WIDE},
+                                          {.head = "MEMORY", .width = 0}};
   size_t i, n;
   yyjson_val *v;
   heads(page, columns, ARRAY_LEN(columns));
@@ -275,7 +296,7 @@ static void draw_events(struct page *page, yyjson_val *events, size_t most) {
 }
 
 static void draw_rates(struct page *page, yyjson_val *p) {
-  static const struct column line = {NULL, 0, false};
+  static const struct column line = {0};
   struct str text = arena_printf(page->b.a, "%.1f calls/s   in %lld min: %lld calls, %lld failed   event %lld",
                                  json_num(p, "calls_per_s", 0), (long long)json_int(p, "minutes", 0),
                                  (long long)json_int(p, "calls", 0), (long long)json_int(p, "errors", 0),
@@ -284,7 +305,7 @@ static void draw_rates(struct page *page, yyjson_val *p) {
 }
 
 static void draw_keys(struct page *page) {
-  static const struct column line = {NULL, 0, false};
+  static const struct column line = {0};
   struct str text = STR("q quit   any other key: refresh now");
   styled_row(page, page->term.style.dim, &line, 1, &text);
 }

@@ -45,6 +45,7 @@ void mcp_close(struct mcp_server **server);
 /* The sender of a message, as the transport knows it. Valid during the call; copied if needed longer. */
 struct mcp_sender {
   struct caller caller;          /* default source: the client's name; default trust: "agent" */
+  bool project_named;            /* by the request: the client's roots are not asked for */
   const struct profile *profile; /* NULL: the server's */
 };
 

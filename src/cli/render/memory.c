@@ -16,29 +16,28 @@ static void add_list(struct page *page, const char *name, yyjson_val *list) {
   if (yyjson_arr_size(list))
     buf_addf(&page->b, "  %s%s:%s\n", page->term.style.dim, name, page->term.style.reset);
   yyjson_arr_foreach(list, i, n, v) {
+    struct str text = yyjson_is_obj(v) ? layout_line(page, v, "{text}  ({time at}, {by})") : page_value(page, v);
     buf_adds(&page->b, "    - ");
-    page_line(page, "", yyjson_is_obj(v) ? json_str(v, "text") : page_value(page, v), 6);
-    if (yyjson_is_obj(v))
-      buf_addf(&page->b, "  %s(%s, %s)%s", page->term.style.dim, term_time(page->b.a, json_str(v, "at")).p,
-               arena_cstr(page->b.a, page_value(page, yyjson_obj_get(v, "by"))), page->term.style.reset);
+    page_wrap(page, text, 6);
     buf_addc(&page->b, '\n');
   }
 }
 
 static void add_links(struct page *page, yyjson_val *links) {
+  enum { LINK_COLUMNS = 10 }; /* of the arrow and the blanks */
   size_t i, n;
   yyjson_val *l;
   if (yyjson_arr_size(links))
     buf_addf(&page->b, "  %slinks:%s\n", page->term.style.dim, page->term.style.reset);
   yyjson_arr_foreach(links, i, n, l) {
-    struct str rel = json_str(l, "rel"), state = json_str(l, "state");
+    struct str rel = page_label(page, json_str(l, "rel")), state = json_str(l, "state");
+    struct str id = page_value(page, yyjson_obj_get(l, "id"));
+    struct str end = state.n && !str_is(state, "active") ? arena_printf(page->b.a, " (%.*s)", STR_ARG(state)) : STR("");
     buf_addf(&page->b, "    %s %.*s ", str_is(json_str(l, "direction"), "in") ? "<-" : "->", STR_ARG(rel));
     add_id(page, l);
     buf_adds(&page->b, "  ");
-    page_line(page, "", json_str(l, "headline"), 24);
-    if (state.n && !str_is(state, "active"))
-      buf_addf(&page->b, " (%.*s)", STR_ARG(state));
-    buf_addc(&page->b, '\n');
+    page_line(page, "", json_str(l, "headline"), LINK_COLUMNS + rel.n + id.n + end.n);
+    buf_addf(&page->b, "%.*s\n", STR_ARG(end));
   }
 }
 
@@ -109,8 +108,9 @@ static void render_memory(struct page *page, yyjson_val *m) {
   }
   add_id(page, m);
   buf_adds(&page->b, "  ");
-  page_line(page, page->term.style.bold, json_str(m, "headline"), 12);
-  buf_adds(&page->b, "\n  ");
+  buf_adds(&page->b, page->term.style.bold);
+  page_wrap(page, json_str(m, "headline"), page_value(page, yyjson_obj_get(m, "id")).n + 2);
+  buf_addf(&page->b, "%s\n  ", page->term.style.reset);
   layout_render(page, m, "{kind}{scope} · ");
   page->b.n--; /* the state is on the same line */
   page_line(page, str_is(state, "active") ? "" : page->term.style.yellow, state, 0);
@@ -123,9 +123,7 @@ static void render_memory(struct page *page, yyjson_val *m) {
   if (body.n == 0)
     return;
   buf_addc(&page->b, '\n');
-  page_text(page, body);
-  if (body.p[body.n - 1] != '\n')
-    buf_addc(&page->b, '\n');
+  page_prose(page, body);
 }
 
 static void render_annotations(struct page *page, yyjson_val *r) {
@@ -135,22 +133,26 @@ static void render_annotations(struct page *page, yyjson_val *r) {
   add_list(page, "notes", notes);
 }
 
+/* On a narrow terminal the date is below the headline. */
 static void render_history(struct page *page, yyjson_val *r) {
+  enum { META_COLUMNS = 40, NARROW = 70 };
   size_t i, n;
   yyjson_val *m;
+  bool narrow = page->term.tty && page->term.width < NARROW;
   yyjson_arr_foreach(yyjson_obj_get(r, "chain"), i, n, m) {
     struct str reason = json_str(m, "reason");
     bool current = json_bool(m, "current", false);
     buf_adds(&page->b, i ? "  └ " : "");
     add_id(page, m);
     buf_adds(&page->b, "  ");
-    page_line(page, current ? page->term.style.bold : "", json_str(m, "headline"), 40);
-    buf_addf(&page->b, "  %s%s, ", page->term.style.dim, term_time(page->b.a, json_str(m, "created_at")).p);
+    page_line(page, current ? page->term.style.bold : "", json_str(m, "headline"), narrow ? 12 : META_COLUMNS);
+    buf_addf(&page->b, "%s%s%s, ", narrow ? "\n      " : "  ", page->term.style.dim,
+             term_time(page->b.a, json_str(m, "created_at")).p);
     page_line(page, "", current ? STR("current") : json_str(m, "state"), 0);
     buf_addf(&page->b, "%s\n", page->term.style.reset);
     if (reason.n) {
       buf_adds(&page->b, "      because: ");
-      page_line(page, "", reason, 15);
+      page_wrap(page, reason, 15);
       buf_addc(&page->b, '\n');
     }
   }
@@ -328,11 +330,12 @@ static void render_search(struct page *page, yyjson_val *r) {
 /* A memory that replaced another has the action "superseded", but "superseded 12" would read as if 12 were the old one. */
 #define ACTION "<action=superseded?stored|{action}>"
 #define STORED \
-  ACTION " {dim id}  {bold headline 24}\n" \
-  "  {kind}{scope}[ · replaces {old_id|supersedes}]" \
+  ACTION " {dim id}  {bold headline 16}\n" \
+  "  {kind}<project?{scope}| · global>[ · replaces {old_id|supersedes}]" \
   "<mode=shadow? in this project only>[ · {redacted} secret{s redacted} redacted]"
 /* One memory of many: a batch, a capture. */
 #define STORED_LINE "<error?[line {line}: ]{red error.message}|" ACTION " {dim id}  {headline 24}>"
+#define REL "<rel=derived_from?derived from|{rel}>"
 #define TASK "{dim id}  {status}: {bold headline 40}"
 #define TASKS \
   "@tasks >{id} | {priority} | {status} | " \
@@ -374,13 +377,15 @@ const struct renderer memory_renderers[] = {
    "  {dim b.id}  {b.headline 12}>\n{n repeated} of {n rules} rules nearly duplicate another one"},
   {.op = "list", .result = render_list},
   {.op = "search", .result = render_search},
+  {.op = "link", .layout = "{dim id}: " REL " {to}"},
+  {.op = "unlink", .layout = "{dim id}: no longer " REL " {to}"},
   {.op = "unsupersede", .layout = "{dim id} is {state} again[; retired: {retired}]"},
   {.op = "undo", .layout = "transaction {undone} was undone: {n changes} change{s changes}"},
   {.op = "forget", .layout = "forgotten: {forgotten:none}[; already before: {already}]"},
   {.op = "task claim", .layout = "{dim id}  <claimed_by?claimed by {claimed_by}|released>: {bold headline 40}"},
   {.op = "task status", .layout = TASK},
-  {.op = "task block", .layout = TASK},
-  {.op = "task unblock", .layout = TASK},
+  {.op = "task block", .layout = "{dim id}  blocked by {by}: {bold headline 40}"},
+  {.op = "task unblock", .layout = "{dim id}  no longer blocked by {by}: {bold headline 40}"},
   {.op = "task list", .layout = TASKS},
   {.op = "task ready", .layout = TASKS},
   {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"

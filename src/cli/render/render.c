@@ -15,6 +15,18 @@ void page_text(struct page *page, struct str text) {
     buf_add(&page->b, text);
 }
 
+void page_prose(struct page *page, struct str text) {
+  if (page->term.tty) {
+    struct buf safe = BUF(page->b.a);
+    term_safe(&safe, text, false);
+    term_prose(&page->b, buf_str(&safe), page->term.width);
+    return;
+  }
+  buf_add(&page->b, text);
+  if (text.n && text.p[text.n - 1] != '\n')
+    buf_addc(&page->b, '\n');
+}
+
 struct str page_one_line(struct page *page, struct str text) {
   struct buf b = BUF(page->b.a);
   if (page->term.tty) {
@@ -147,9 +159,8 @@ static void add_member(struct page *page, struct str name, yyjson_val *value) {
   buf_addf(&page->b, "  %s%.*s:%s ", page->term.style.dim, STR_ARG(label), page->term.style.reset);
   if (yyjson_is_str(value) && is_time(name)) {
     struct str time = term_time(page->b.a, text), age = term_age(page->b.a, text, page->now);
-    page_text(page, time);
-    if (age.n)
-      buf_addf(&page->b, " (%.*s)", STR_ARG(age));
+    page_wrap(page, age.n ? arena_printf(page->b.a, "%.*s (%.*s)", STR_ARG(time), STR_ARG(age)) : time,
+              term_columns(label) + 4);
   } else if (memchr(text.p, '\n', text.n)) {
     page_text(page, text);
   } else {
@@ -292,10 +303,23 @@ static void render_change(struct page *page, yyjson_val *result) {
   buf_addc(&page->b, '\n');
 }
 
-/* How to revert a change. Duplicates have changed nothing; values of the vault and items are not in the log. */
+static bool is_none(yyjson_val *list) { return yyjson_is_arr(list) && yyjson_arr_size(list) == 0; }
+
+/* Duplicates, memories that were forgotten before, an undo of nothing. */
+static bool changed_nothing(yyjson_val *result) {
+  yyjson_val *changes = yyjson_obj_get(result, "changes");
+  if (yyjson_is_int(yyjson_obj_get(result, "stored")) &&
+      json_int(result, "stored", 0) + json_int(result, "superseded", 0) + json_int(result, "updated", 0) == 0)
+    return true;
+  return str_is(json_str(result, "action"), "skipped") || is_none(yyjson_obj_get(result, "forgotten")) ||
+         is_none(yyjson_obj_get(result, "pruned")) || is_none(changes) ||
+         (yyjson_is_int(changes) && yyjson_get_sint(changes) == 0);
+}
+
+/* How to revert a change. Values of the vault and items are not in the log. */
 static void add_undo(struct page *page, const struct op *op, yyjson_val *result) {
   int64_t txn = json_int(result, "txn", 0);
-  if (!txn || !(op->flags & OP_WRITE) || (op->flags & OP_NO_TXN) || str_is(json_str(result, "action"), "skipped") ||
+  if (!txn || !(op->flags & OP_WRITE) || (op->flags & OP_NO_TXN) || changed_nothing(result) ||
       str_starts(str_from(op->name), STR("vault ")) || strcmp(op->name, "extract") == 0)
     return;
   buf_addf(&page->b, "%sundo: cairn undo %lld%s\n", page->term.style.dim, (long long)txn, page->term.style.reset);
@@ -331,38 +355,53 @@ bool render_line(struct page *page, const struct op *op, yyjson_val *line) {
   return true;
 }
 
-void render_error(struct page *page, const char *message, const char *fix) {
-  const struct style *style = &page->term.style;
-  buf_addf(&page->b, "cairn: %s", style->red);
-  term_safe(&page->b, str_from(message), true);
-  buf_addf(&page->b, "%s\n", style->reset);
-  if (!fix[0])
-    return;
-  buf_adds(&page->b, "  try: ");
-  term_safe(&page->b, str_from(fix), true);
+/* MESSAGE_INDENT: below "cairn: " and "  try: ". WARNED_INDENT: below a headline. */
+enum { MESSAGE_INDENT = 7, WARNED_INDENT = 12 };
+
+/* A text of ours that may quote stored text; it starts at column `at`. */
+static void add_message(struct page *page, struct str text, size_t at, size_t indent) {
+  struct buf safe = BUF(page->b.a);
+  term_safe(&safe, text, true);
+  if (page->term.tty)
+    term_wrap(&page->b, buf_str(&safe), at, indent, page->term.width);
+  else
+    buf_add(&page->b, buf_str(&safe));
   buf_addc(&page->b, '\n');
 }
 
-static void render_warning(struct page *page, yyjson_val *warning) {
+static void add_fix(struct page *page, struct str fix) {
+  if (fix.n == 0)
+    return;
+  buf_adds(&page->b, "  try: ");
+  add_message(page, fix, MESSAGE_INDENT, MESSAGE_INDENT);
+}
+
+void render_error(struct page *page, const char *message, const char *fix) {
   const struct style *style = &page->term.style;
+  buf_addf(&page->b, "cairn: %s", style->red);
+  add_message(page, str_from(message), MESSAGE_INDENT, MESSAGE_INDENT);
+  page->b.n--; /* the style ends before the line end */
+  buf_addf(&page->b, "%s\n", style->reset);
+  add_fix(page, str_from(fix));
+}
+
+static void add_warning(struct page *page, struct str message) {
+  static const struct str label = STR_INIT("warning:");
+  buf_addf(&page->b, "cairn: %s%.*s%s ", page->term.style.yellow, STR_ARG(label), page->term.style.reset);
+  add_message(page, message, MESSAGE_INDENT + label.n + 1, MESSAGE_INDENT);
+}
+
+static void render_warning(struct page *page, yyjson_val *warning) {
   size_t i, n;
   yyjson_val *m;
-  buf_addf(&page->b, "cairn: %swarning:%s ", style->yellow, style->reset);
-  term_safe(&page->b, json_str(warning, "message"), true);
-  buf_addc(&page->b, '\n');
+  add_warning(page, json_str(warning, "message"));
   yyjson_arr_foreach(yyjson_obj_get(warning, "memories"), i, n, m) {
     buf_addf(&page->b, "  %lld  ", (long long)json_int(m, "id", 0));
     if (yyjson_is_num(yyjson_obj_get(m, "similarity")))
       buf_addf(&page->b, "%.2f  ", json_num(m, "similarity", 0));
-    term_safe(&page->b, json_str(m, "headline"), true);
-    buf_addc(&page->b, '\n');
+    add_message(page, json_str(m, "headline"), WARNED_INDENT, WARNED_INDENT);
   }
-  struct str fix = json_str(warning, "fix");
-  if (fix.n == 0)
-    return;
-  buf_adds(&page->b, "  try: ");
-  term_safe(&page->b, fix, true);
-  buf_addc(&page->b, '\n');
+  add_fix(page, json_str(warning, "fix"));
 }
 
 void render_warnings(struct page *page, yyjson_val *result) {
@@ -372,9 +411,6 @@ void render_warnings(struct page *page, yyjson_val *result) {
     render_warning(page, w);
   }
   /* Not in the payload of boot, which an agent reads. */
-  if (json_str(result, "warning").n) {
-    buf_addf(&page->b, "cairn: %swarning:%s ", page->term.style.yellow, page->term.style.reset);
-    term_safe(&page->b, json_str(result, "warning"), true);
-    buf_addc(&page->b, '\n');
-  }
+  if (json_str(result, "warning").n)
+    add_warning(page, json_str(result, "warning"));
 }

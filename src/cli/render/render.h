@@ -36,6 +36,8 @@ extern const struct renderer memory_renderers[], store_renderers[], eval_rendere
 
 /* Text from the store: escaped on a terminal, verbatim elsewhere. */
 void page_text(struct page *page, struct str text);
+/* The same for a text that people read: a terminal wraps it between words. Ends with a line end. */
+void page_prose(struct page *page, struct str text);
 /* Text without line breaks, escaped on a terminal. */
 struct str page_one_line(struct page *page, struct str text);
 /* The same on one line, cut to the remaining columns of a terminal; styled if there is colour. */

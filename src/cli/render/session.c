@@ -1,15 +1,9 @@
 /* session.c: boot, sessions, action items, checkpoints and scratch values as text. */
 #include "cli/render/layout.h"
 
-static void add_text(struct page *page, struct str text) {
-  page_text(page, text);
-  if (text.n && text.p[text.n - 1] != '\n')
-    buf_addc(&page->b, '\n');
-}
-
 /* The text is for the agent; notes for a person follow it. */
 static void render_boot(struct page *page, yyjson_val *r) {
-  add_text(page, json_str(r, "text"));
+  page_prose(page, json_str(r, "text"));
   layout_render(page, r, "~degraded\n~ended");
 }
 
@@ -24,7 +18,7 @@ static void render_handoff(struct page *page, yyjson_val *r) {
     buf_adds(&page->b, "no handoff here\n");
     return;
   }
-  add_text(page, json_str(h, "text"));
+  page_prose(page, json_str(h, "text"));
   static const char *const members[] = {"source", "session", "project", "created_at", NULL};
   page_members(page, h, members);
 }
@@ -40,9 +34,10 @@ static void add_memories(struct page *page, const char *title, yyjson_val *list,
   buf_addc(&page->b, '\n');
   yyjson_arr_foreach(list, i, n, m) {
     buf_adds(&page->b, "  ");
-    page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(m, "id")));
+    struct str id = page_value(page, yyjson_obj_get(m, "id"));
+    page_styled(page, page->term.style.dim, id);
     buf_adds(&page->b, "  ");
-    page_line(page, "", json_str(m, text), 10);
+    page_wrap(page, json_str(m, text), id.n + 4);
     buf_addc(&page->b, '\n');
   }
 }
@@ -62,7 +57,7 @@ static void render_checkpoint(struct page *page, yyjson_val *r) {
 
 static void render_scratch_get(struct page *page, yyjson_val *r) {
   if (json_bool(r, "found", false))
-    add_text(page, json_str(r, "value"));
+    page_prose(page, json_str(r, "value"));
   else
     buf_adds(&page->b, "no such value\n");
 }

@@ -4,6 +4,7 @@
 /* ---- health and settings ---- */
 
 static void render_doctor(struct page *page, yyjson_val *r) {
+  enum { CHECK_INDENT = 7, FIX_INDENT = 14 };
   const struct style *style = &page->term.style;
   size_t i, n;
   yyjson_val *c;
@@ -17,14 +18,14 @@ static void render_doctor(struct page *page, yyjson_val *r) {
              : pending ? "• todo"
                        : "✓ ok  ",
              style->reset);
-    page_line(page, style->bold, page_label(page, json_str(c, "name")), 0);
+    struct str name = page_label(page, json_str(c, "name")), fix = json_str(c, "fix");
+    page_styled(page, style->bold, name);
     buf_adds(&page->b, ": ");
-    page_text(page, json_str(c, "message"));
+    page_wrap(page, json_str(c, "message"), CHECK_INDENT + name.n + 2);
     buf_addc(&page->b, '\n');
-    struct str fix = json_str(c, "fix");
     if (fix.n) {
       buf_adds(&page->b, "         try: ");
-      page_text(page, fix);
+      page_wrap(page, fix, FIX_INDENT);
       buf_addc(&page->b, '\n');
     }
   }
@@ -48,12 +49,15 @@ static void render_event(struct page *page, yyjson_val *e) {
   struct buf *b = &page->b;
   buf_addf(b, "%s%6lld%s  %s  ", page->term.style.dim, (long long)json_int(e, "seq", 0), page->term.style.reset,
            term_time(b->a, json_str(e, "at")).p);
-  struct str action = json_str(e, "action");
+  enum { ACTION_COLUMNS = 18, ID_COLUMNS = 6 };
+  struct str action = json_str(e, "action"), id = page_value(page, yyjson_obj_get(e, "id"));
   page_line(page, "", action, 0);
-  term_pad(b, term_columns(action), 18);
-  if (yyjson_obj_get(e, "id")) {
-    buf_addc(b, ' ');
-    page_line(page, "", page_value(page, yyjson_obj_get(e, "id")), 0);
+  term_pad(b, term_columns(action), ACTION_COLUMNS);
+  term_pad(b, id.n, ID_COLUMNS);
+  page_line(page, "", id, 0);
+  if (str_is(action, "memory:read")) {
+    buf_adds(b, "  ");
+    page_line(page, "", json_str(e, "op"), 0);
   }
   static const char *const members[][2] = {
       {"change", ""}, {"txn", "transaction "}, {"project", "in "}, {"source", "by "}};

@@ -48,7 +48,7 @@ static bool sender_of(struct http_call *call, struct mcp_sender *ret_sender) {
   struct error err;
   if (!profile_of_token(call, &name))
     return false;
-  if (project_of_request(call, &sender.caller, &err) != STATUS_OK) {
+  if (project_of_request(call, &sender.caller, &sender.project_named, &err) != STATUS_OK) {
     http_reply_problem(call, &err);
     return false;
   }

@@ -319,7 +319,8 @@ static enum status read_caller(struct rest_call *rc) {
   rc->caller = rc->http->caller;
   rc->caller.source = STR("rest");
   rc->caller.trust = STR("agent");
-  TRY(project_of_request(rc->http, &rc->caller, &rc->err));
+  bool named;
+  TRY(project_of_request(rc->http, &rc->caller, &named, &rc->err));
   TRY(read_name(rc, "X-Cairn-Source", &rc->caller.source));
   return read_name(rc, "Cairn-Session", &rc->caller.session);
 }

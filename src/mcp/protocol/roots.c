@@ -1,4 +1,5 @@
-/* roots.c: the project of a legacy HTTP client that names none: the folder name of its first root.
+/* roots.c: the project of a legacy HTTP client whose requests name none: the folder name of its first root. It comes
+ * before the project of the server.
  *
  * The client is asked with roots/list, on the stream of its first call that needs a project. The folder is on the
  * client's machine, so its name is all we use. */
@@ -40,12 +41,17 @@ static void set_project(struct exchange *x, struct str name) {
   if (str_empty(name) || (who && who->role == ROLE_PROJECT && !strs_has(&who->projects, name)))
     return;
   x->caller.project = name;
-  x->caller.project_given = who && who->role == ROLE_PROJECT;
+  x->caller.project_given = x->caller.project_given || (who && who->role == ROLE_PROJECT);
+}
+
+/* A server of an agent that was given a project keeps to it: the agent may have no other. */
+static bool keeps_project(const struct exchange *x) {
+  return x->caller.project_given && pool_agent(x->server->options.pool)[0];
 }
 
 void roots_find_project(struct exchange *x) {
   struct mcp_session *s = x->session;
-  if (x->modern || !x->head->http || !s || x->caller.project_given || !str_empty(x->caller.project) ||
+  if (x->modern || !x->head->http || !s || x->sender->project_named || keeps_project(x) ||
       !exchange_capability(x, "roots"))
     return;
   char name[MCP_PROJECT_SIZE];

@@ -47,6 +47,25 @@ bool tool_is_memory(yyjson_mut_val *v);
 /* Renders run->result as text. */
 struct str tool_render(struct tool_run *run);
 
+/* ---- mcp/tools/rows.c ---- */
+
+bool tool_is_one_of(struct str name, const char *const *names);
+/* An empty text, list or object. */
+bool tool_is_empty(yyjson_mut_val *v);
+/* False, null, or an object of only those. */
+bool tool_is_false(yyjson_mut_val *v);
+/* Text as it is, a list of texts with commas, anything else as JSON without uids. */
+void tool_show_value(struct buf *b, yyjson_mut_val *v);
+/* A part of a line: one line, in which a value cannot start another part, such as a trust of its own. */
+struct str tool_as_part(struct arena *a, struct str value);
+/* The same of any value. A text with line breaks is in quotes. */
+struct str tool_value_part(struct arena *a, yyjson_mut_val *v);
+/* A warning or an error: what happened, and what to do. */
+struct str tool_message_text(struct arena *a, yyjson_mut_val *v);
+/* True for a list of objects; shows each as a line, without members that are empty, false or at their default. */
+bool tool_has_rows(yyjson_mut_val *v);
+void tool_show_rows(struct buf *b, yyjson_mut_val *list);
+
 /* ---- mcp/tools/fit.c ---- */
 
 /* Fits run->result into the budget. With `own` (no function of the row wrote the text), also fits the text. */

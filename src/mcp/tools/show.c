@@ -20,7 +20,7 @@ bool tool_is_memory(yyjson_mut_val *v) {
 
 static void head_part(struct buf *b, const char *label, struct str value) {
   if (value.n)
-    buf_addf(b, " | %s%.*s", label, STR_ARG(present_line(b->a, value)));
+    buf_addf(b, " | %s%.*s", label, STR_ARG(tool_as_part(b->a, value)));
 }
 
 /* The age that a search reports, else the date. */
@@ -66,45 +66,6 @@ static bool is_in_head(struct str name) {
   return false;
 }
 
-/* An id names a memory as well, and is shorter. */
-static void drop_uids(yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *key, *e;
-  if (yyjson_mut_is_arr(v))
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      drop_uids(e);
-    }
-  if (!yyjson_mut_is_obj(v))
-    return;
-  if (yyjson_mut_obj_get(v, "id"))
-    yyjson_mut_obj_remove_key(v, "uid");
-  yyjson_mut_obj_foreach(v, i, n, key, e) {
-    drop_uids(e);
-  }
-}
-
-static void show_value(struct buf *b, yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *e;
-  bool plain = yyjson_mut_is_arr(v);
-  if (plain)
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      plain = plain && !yyjson_mut_is_ctn(e);
-    }
-  if (yyjson_mut_is_str(v)) {
-    buf_add(b, present_neutral(b->a, mut_text(v)));
-  } else if (plain) {
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      buf_adds(b, i ? ", " : "");
-      show_value(b, e);
-    }
-  } else {
-    yyjson_mut_val *copy = yyjson_mut_val_mut_copy(json_new(b->a), v);
-    drop_uids(copy);
-    buf_add(b, present_neutral(b->a, json_write(b->a, copy, false)));
-  }
-}
-
 static bool is_letter(char c) { return ascii_alnum(c) || (unsigned char)c >= 0x80; }
 
 /* True if the text begins with the headline, apart from punctuation: a headline is often derived from the text. */
@@ -129,16 +90,31 @@ static struct str text_of(yyjson_mut_val *m) {
   return text.p ? text : mut_member(m, "text");
 }
 
-/* Adds the members that have no place in the first line; a separator or a newline follows each. */
-static void show_others(struct buf *b, yyjson_mut_val *m, const char *before, const char *after) {
+/* Adds the members that have no place in the first line, each on a line of its own. */
+static void show_others(struct buf *b, yyjson_mut_val *m) {
   size_t i, n;
   yyjson_mut_val *key, *v;
   yyjson_mut_obj_foreach(m, i, n, key, v) {
     if (is_in_head(mut_text(key)))
       continue;
-    buf_addf(b, "%s%.*s: ", before, STR_ARG(mut_text(key)));
-    show_value(b, v);
-    buf_adds(b, after);
+    buf_addf(b, "%.*s:%s", STR_ARG(mut_text(key)), tool_has_rows(v) ? "\n" : " ");
+    if (tool_has_rows(v)) {
+      tool_show_rows(b, v);
+      continue;
+    }
+    tool_show_value(b, v);
+    buf_addc(b, '\n');
+  }
+}
+
+/* The same as parts of the first line. Action items repeat sentences of the text. */
+static void add_others(struct buf *b, yyjson_mut_val *m) {
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  yyjson_mut_obj_foreach(m, i, n, key, v) {
+    struct str name = mut_text(key);
+    if (!is_in_head(name) && !str_is(name, "action_items"))
+      buf_addf(b, " | %.*s: %.*s", STR_ARG(name), STR_ARG(tool_value_part(b->a, v)));
   }
 }
 
@@ -151,7 +127,7 @@ void tool_show_memory(struct buf *b, yyjson_mut_val *m) {
     buf_addf(b, "%.*s\n", STR_ARG(headline));
   if (text.n)
     buf_addf(b, "%.*s\n", STR_ARG(text));
-  show_others(b, m, "", "\n");
+  show_others(b, m);
   buf_adds(b, "```\n");
 }
 
@@ -164,12 +140,10 @@ struct line {
 };
 
 static struct line line_of(struct arena *a, yyjson_mut_val *m) {
-  struct buf head = BUF(a), others = BUF(a);
+  struct buf head = BUF(a);
   struct str headline = present_line(a, mut_member(m, "headline")), text = present_line(a, text_of(m));
   show_head(&head, m);
-  show_others(&others, m, " | ", "");
-  if (others.n)
-    buf_addf(&head, " %.*s", STR_ARG(present_line(a, buf_str(&others))));
+  add_others(&head, m);
   if (!text.n)
     text = headline;
   else if (!headline_repeats(headline, text))
@@ -247,43 +221,53 @@ static bool has_memories(yyjson_mut_val *result) {
   return found;
 }
 
-static bool is_empty(yyjson_mut_val *v) {
-  return (yyjson_mut_is_str(v) && yyjson_mut_get_len(v) == 0) ||
-         (yyjson_mut_is_ctn(v) && yyjson_mut_arr_size(v) == 0 && yyjson_mut_obj_size(v) == 0);
-}
-
-static void show_warning(struct buf *b, yyjson_mut_val *w) {
-  struct str fix = mut_member(w, "fix");
-  buf_addf(b, "warning: %.*s", STR_ARG(present_neutral(b->a, mut_member(w, "message"))));
-  if (fix.n)
-    buf_addf(b, " (%.*s)", STR_ARG(present_neutral(b->a, fix)));
-  buf_addc(b, '\n');
-}
-
-/* Members that tell a model nothing: its own query, a second name of a memory, what its type implies, what is always
- * so.
- */
-static bool is_noise(struct str name, yyjson_mut_val *v) {
-  static const char *const names[] = {"query", "uid", "kind", "search_mode", NULL};
-  for (const char *const *p = names; *p; p++)
-    if (str_is(name, *p))
+/* True if a list of the result has this many elements: the model sees that. */
+static bool is_size_of_list(yyjson_mut_val *result, yyjson_mut_val *number) {
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  yyjson_mut_obj_foreach(result, i, n, key, v) {
+    if (yyjson_mut_is_arr(v) && yyjson_mut_is_int(number) &&
+        (int64_t)yyjson_mut_arr_size(v) == yyjson_mut_get_sint(number))
       return true;
-  return str_is(name, "embedded") && yyjson_mut_is_true(v);
+  }
+  return false;
 }
 
-static void show_member(struct buf *b, struct str name, yyjson_mut_val *v, int budget) {
+/* Members that tell a model nothing: what it sent itself, a second name of a memory, what its type implies, what is
+ * always so, what did not happen. */
+static bool is_noise(yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+  static const char *const useless[] = {"query", "uid", "kind", "search_mode", "offset", "process", NULL};
+  static const char *const usually_none[] = {"already", "ended",   "corrections", "dropped",   "skipped",
+                                             "refused", "upvotes", "downvotes",   "inherited", NULL};
+  static const char *const sizes[] = {"count", "total", NULL};
+  if (tool_is_one_of(name, useless) || (str_is(name, "embedded") && yyjson_mut_is_true(v)))
+    return true;
+  if (tool_is_one_of(name, usually_none))
+    return tool_is_empty(v) || tool_is_false(v) || (yyjson_mut_is_int(v) && yyjson_mut_get_sint(v) == 0);
+  if (tool_is_one_of(name, sizes))
+    return is_size_of_list(of, v);
+  if (str_is(name, "headline")) /* of the text that the call stored */
+    return yyjson_mut_obj_get(of, "action");
+  return str_is(name, "old_id") && yyjson_mut_obj_get(of, "supersedes");
+}
+
+static void show_member(struct buf *b, yyjson_mut_val *of, struct str name, yyjson_mut_val *v, int budget) {
   size_t i, n;
   yyjson_mut_val *e;
-  if (is_noise(name, v))
+  if (is_noise(of, name, v))
     return;
+  if (str_is(name, "project") && yyjson_mut_is_str(v) && yyjson_mut_get_len(v) == 0) {
+    buf_adds(b, "scope: global\n"); /* of a write: it says where it went */
+    return;
+  }
   if (str_is(name, "warnings")) {
     if (yyjson_mut_is_obj(yyjson_mut_arr_get_first(v)))
       yyjson_mut_arr_foreach(v, i, n, e) {
-        show_warning(b, e);
+        buf_addf(b, "warning: %.*s\n", STR_ARG(tool_message_text(b->a, e)));
       }
     return;
   }
-  if (is_empty(v)) {
+  if (tool_is_empty(v)) {
     /* An empty list is an answer. */
     if (yyjson_mut_is_arr(v))
       buf_addf(b, "%.*s: none\n", STR_ARG(name));
@@ -297,9 +281,14 @@ static void show_member(struct buf *b, struct str name, yyjson_mut_val *v, int b
       show_memories(b, v, budget);
     return;
   }
+  if (tool_has_rows(v)) {
+    buf_addf(b, "%.*s:\n", STR_ARG(name));
+    tool_show_rows(b, v);
+    return;
+  }
   bool lines = yyjson_mut_is_str(v) && str_find(mut_text(v), STR("\n"), 0) != SIZE_MAX;
   buf_addf(b, "%.*s:%s", STR_ARG(name), lines ? "\n" : " ");
-  show_value(b, v);
+  tool_show_value(b, v);
   buf_addc(b, '\n');
 }
 
@@ -315,7 +304,7 @@ struct str tool_render(struct tool_run *run) {
     return buf_str(&b);
   }
   yyjson_mut_obj_foreach(run->result, i, n, key, v) {
-    show_member(&b, mut_text(key), v, run->budget);
+    show_member(&b, run->result, mut_text(key), v, run->budget);
   }
   return buf_str(&b);
 }

@@ -149,6 +149,8 @@ enum status tool_call(struct tool_run *run) {
   run->caller.part = true; /* the transport records the call */
   run->caller.foreign = run->profile->foreign;
   run->caller.extracted_items = run->profile->extracted_items;
+  if (run->profile->names_project && !run->caller.project_given)
+    run->caller.project = STR("");
   run->action = NULL;
   run->result = NULL;
   run->text = STR_NONE;

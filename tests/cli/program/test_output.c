@@ -130,6 +130,40 @@ TEST(tables_fit_every_width) {
   CHECK(has(CAIRN("config").out, "accepts long facts and merged statements with a warning; strict refuses them\n"));
 }
 
+/* No line of a text is broken within a word. */
+TEST(texts_are_wrapped_between_words) {
+  if (!has_terminal())
+    return;
+  cli_set("CAIRN_PROJECT=shop");
+  STORE("--type", "decision",
+        "Sessions live in Postgres, because Redis lost them when the machine restarted, so that everyone had to log in "
+        "again.");
+  OK("supersede", "1", "--reason", "the contract with the hosting company ended in the spring of this year",
+     "Sessions live in Valkey, because the contract for Postgres has ended.");
+  OK("annotate", "2", "The contract of the hosting company is in the cupboard next to the door of the office.");
+  STORE("--type", "rule", "--severity", "blocker", "Never restart the machine that keeps the sessions before noon.");
+  static const char *const commands[] = {
+      "get 2",
+      "boot",
+      "history 2",
+      "doctor",
+      "get 99",
+      "checkpoint restart",
+      "remember 'Sessions live in Valkey, because the contract for Redis has ended.'"};
+  for (size_t c = 0; c < ARRAY_LEN(commands); c++) {
+    struct str out = on_terminal(40, commands[c]), line;
+    test_note("%s", commands[c]);
+    CHECK(out.n > 0);
+    while (str_line(&out, &line)) {
+      test_note("%.*s", STR_ARG(line));
+      CHECK(columns_of(line) <= 40 || memchr(line.p, '/', line.n) || has(line, "UID"));
+    }
+  }
+  /* A pipe gets the text as it is. */
+  CHECK(has(CAIRN("get", "2").out, "\n\nSessions live in Valkey, because the contract for Postgres has ended.\n"));
+  CHECK(has(CAIRN("get", "99").err, "\n  try: name an id, uid or key; 'cairn list' and 'cairn search' show them\n"));
+}
+
 /* ---- labels ---- */
 
 /* Members have names for people, not those of the JSON. */
@@ -156,7 +190,7 @@ TEST(results_have_labels) {
 
 TEST(a_change_says_how_to_undo_it) {
   struct run r = CAIRN("remember", "The staging database is on port 5433");
-  CHECK_STR(r.out, "stored 1  The staging database is on port 5433\n  fact\nundo: cairn undo 1\n");
+  CHECK_STR(r.out, "stored 1  The staging database is on port 5433\n  fact · global\nundo: cairn undo 1\n");
   CHECK(!has(CAIRN("remember", "The staging database is on port 5433.").out, "undo")); /* a duplicate: no change */
   CHECK(has(CAIRN("pin", "1").out, "1: delivery pinned\nundo: cairn undo 3\n"));
   CHECK(has(CAIRN("config", "gate.mode", "strict").out, "undo: cairn undo 4\n"));
@@ -165,6 +199,32 @@ TEST(a_change_says_how_to_undo_it) {
   CHECK(!has(CAIRN("extract", test_dir()).out, "undo"));
   CHECK(!has(CAIRN("token", "add", "ci").out, "undo"));
   CHECK(!has(CAIRN("--quiet", "unpin", "1").out, "undo"));
+}
+
+TEST(what_changed_nothing_is_not_undone) {
+  STORE("The staging database is on port 5433");
+  CHECK(has(CAIRN("forget", "1", "--reason", "old").out, "undo: cairn undo 2"));
+  CHECK(!has(CAIRN("forget", "1", "--reason", "old").out, "undo"));
+  CHECK(!has(CAIRN("prune", "--apply").out, "undo"));
+  CHECK(has(CAIRN("capture", "We use Rust for the new parser.").out, "undo: "));
+  CHECK(!has(CAIRN("capture", "We use Rust for the new parser.").out, "undo"));
+  struct run r = CAIRN("undo", "3"); /* of the second 'forget' */
+  CHECK(has(r.out, "0 changes") && !has(r.out, "undo:"));
+}
+
+/* "global" is a place, too: it is said where the project is left out. */
+TEST(a_change_says_where_it_went) {
+  CHECK(has(CAIRN("remember", "The staging database is on port 5433").out, "\n  fact · global\n"));
+  CHECK(has(CAIRN("task", "add", "Write the release notes").out, "\n  task · global\n"));
+  cli_set("CAIRN_PROJECT=shop");
+  CHECK(has(CAIRN("remember", "--scope", "global", "Parsley grows in pots").out, "\n  fact · global\n"));
+  CHECK(has(CAIRN("remember", "Basil stands on the sill").out, "\n  fact\n"));
+}
+
+TEST(an_event_says_what_was_read) {
+  STORE("The staging database is on port 5433");
+  OK("list");
+  CHECK(has(CAIRN("events").out, "memory:read               list"));
 }
 
 /* ---- messages ---- */

@@ -285,6 +285,20 @@ TEST(mcp_servers_of_one_client_have_separate_sessions) {
   end(b);
 }
 
+/* Open Brain's calls name their project. Items of the folder's project, which its boot does not show, do not block. */
+TEST(mcp_items_of_the_folder_do_not_block_open_brain) {
+  cli_set("CAIRN_PROJECT=shop");
+  STORE("--scope", "global", "Parsley grows in pots");
+  OK("action", "add", "Renew the licence");
+  struct proc *p = START("--profile", "openbrain2");
+  shake_hands(p, "2025-11-25", "{}");
+  yyjson_val *v = get(p, 1, "tools/call", CALL("boot_session_v2", "\"source\":\"tester\",\"task\":\"t\""));
+  CHECK(!jbool(v, "result.structuredContent.writes_blocked"));
+  v = get(p, 2, "tools/call", CALL("forget_v2", "\"kind\":\"fact\",\"memory_id\":1,\"reason\":\"winter\""));
+  CHECK(jbool(v, "result.structuredContent.success"));
+  end(p);
+}
+
 /* Each is in the table of calls once, with its reason. */
 TEST(mcp_counts_every_refused_call) {
   static const struct {

@@ -341,6 +341,7 @@ TEST(a_client_names_its_project, .seconds = 60) {
   CHECK_STR(stored_in(s, "/mcp?project=shop", "Cairn-Project: web\r\n", "The cellar is locked at ten"), "shop");
   CHECK_STR(stored_in(s, "/mcp", "", "The printer stands in the hall"), "");
   CHECK_INT(serve_do(s, "POST", "/mcp?project=%09", modern("ping"), STR("{}")).status, 400);
+  CHECK_INT(serve_do(s, "POST", "/mcp?project=shop&project=web", modern("ping"), STR("{}")).status, 400);
   serve_stop(s);
   s = serve_start(ARGS("--project", "kiosk"));
   CHECK_STR(stored_in(s, "/mcp", "", "The kettle boils at noon"), "kiosk");
@@ -424,6 +425,15 @@ TEST(the_first_root_of_a_client_names_its_project, .seconds = 60) {
   /* A client without an answer has no project. */
   remember_and_answer(s, headers, "The ladder is behind the door", NULL);
   CHECK_STR(sql_string(last), "");
+  serve_stop(s);
+  /* The server's project comes last. */
+  s = serve_start(ARGS("--project", "stall"));
+  headers = session_with_roots(s);
+  remember_and_answer(s, headers, "Receipts are kept for ten years", "file:///home/ann/web");
+  CHECK_STR(sql_string(last), "web");
+  headers = session_with_roots(s);
+  remember_and_answer(s, headers, "The lift is serviced in May", NULL);
+  CHECK_STR(sql_string(last), "stall");
   serve_stop(s);
 }
 

@@ -72,6 +72,26 @@ TEST(fitting) {
   CHECK_STR(term_fit(&a, STR("ab"), 0), "…");
 }
 
+static struct str prose(const char *text, size_t width) {
+  struct buf b = BUF(&a);
+  term_prose(&b, str_from(text), width);
+  return buf_str(&b);
+}
+
+TEST(prose_is_wrapped_below_its_first_word) {
+  CHECK_STR(prose("one two three\n\nfour", 9), "one two\nthree\n\nfour\n");
+  CHECK_STR(prose("- one two three", 9), "- one two\n  three\n");
+  CHECK_STR(prose("  12. one two three", 13), "  12. one two\n      three\n");
+  CHECK_STR(prose("one  two\n", 9), "one  two\n"); /* a line that fits is unchanged */
+}
+
+TEST(code_is_not_wrapped) {
+  CHECK_STR(prose("```\nmake all the things\n```\nmake all the things", 9),
+            "```\nmake all the things\n```\nmake all\nthe\nthings\n");
+  CHECK_STR(prose("    make all the things", 9), "    make all the things\n");
+  CHECK_STR(prose("make\tall the things", 9), "make\tall the things\n");
+}
+
 TEST(wrapping) {
   CHECK_STR(wrap("one two three", 0, 0, 80), "one two three");
   CHECK_STR(wrap("one two three", 0, 0, 7), "one two\nthree");

@@ -201,6 +201,7 @@ const struct profile profile_openbrain = {
                     "instructions.",
     .tools = tools,
     .foreign = true,
+    .names_project = true,
     .extracted_items = true,
     .budget = -1, /* the system's own limits: previews, counts */
     .error = openbrain_error,
