@@ -146,7 +146,7 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   struct mirror_entries entries = {0};
   struct mirror_options options;
   TRY(mirror_load_entries(call, true, y->max_chars, &entries, &options));
-  options.owner = y->owner;
+  options.owner = owner_mark(y->owner);
   struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
   y->hidden = options.hidden;
   text = restore_format(call->arena, f, text);
