@@ -193,6 +193,7 @@ static void gather(struct mirror *m, struct task_entries *ret_file, struct task_
     list_push(a, ret_file, file_form(a, p));
     e.raw = NULL;
     e.memory = p->uid;
+    e.left_out = p->cycles;
     list_push(a, ret_base, e);
   }
 }
