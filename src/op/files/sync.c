@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os/fs.h"
@@ -103,14 +104,24 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
                               "--dry-run shows what would be done");
 }
 
+/* The file that the path names, with links resolved; that of its folder if there is no file yet. Absent if there is no
+ * such folder, or if the path is a link to nothing. */
+static struct str real_path(struct arena *a, struct str path) {
+  char real[PATH_MAX];
+  struct stat sb;
+  if (realpath(arena_cstr(a, path), real))
+    return arena_dup(a, str_from(real));
+  if (lstat(arena_cstr(a, path), &sb) == 0 || !realpath(arena_cstr(a, fs_dirname(path)), real))
+    return STR_NONE;
+  return arena_printf(a, "%s/%.*s", real, STR_ARG(fs_basename(path)));
+}
+
 /* True if the file is a Markdown file in the repository, or in the folder, that its path names. */
-static bool stays_inside(struct syncing *y) {
-  struct arena *a = y->call->arena;
-  char real[PATH_MAX], top[PATH_MAX];
-  struct str folder = fs_dirname(y->path), root = project_top(a, folder);
-  if (!realpath(arena_cstr(a, y->path), real) || !realpath(arena_cstr(a, root.p ? root : folder), top))
-    return true; /* there is no file yet */
-  struct str file = str_from(real);
+static bool stays_inside(struct arena *a, struct str path, struct str file) {
+  char top[PATH_MAX];
+  struct str folder = fs_dirname(path), root = project_top(a, folder);
+  if (!realpath(arena_cstr(a, root.p ? root : folder), top))
+    return true; /* writing it says what is wrong */
   return is_markdown(file) && str_starts(file, str_from(top)) &&
          (file.p[strlen(top)] == '/' || str_is(str_from(top), "/"));
 }
@@ -118,12 +129,18 @@ static bool stays_inside(struct syncing *y) {
 /* A repository may contain a link to any file of its user. Such a file is only written if it is our page already. */
 static enum status check_link(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
-  char real[PATH_MAX];
-  if (stays_inside(y) || (page->owner.p && owner_may_write(page->owner, y->owner)))
+  struct stat sb;
+  struct str file = real_path(call->arena, y->path);
+  if (!file.p && lstat(arena_cstr(call->arena, y->path), &sb) != 0)
+    return STATUS_OK; /* no such folder: writing it says so */
+  if (!file.p) {
+    error_set(call->err, STATUS_CONFLICT, "%.*s is a link to a file that does not exist", STR_ARG(y->path));
+    return error_fix(call->err, "create that file, or name it with --path");
+  }
+  if (stays_inside(call->arena, y->path, file) || (page->owner.p && owner_may_write(page->owner, y->owner)))
     return STATUS_OK;
-  bool found = realpath(arena_cstr(call->arena, y->path), real) != NULL;
-  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %s, outside of its repository or folder", STR_ARG(y->path),
-            found ? real : "a file");
+  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %.*s, outside of its repository or folder", STR_ARG(y->path),
+            STR_ARG(file));
   return error_fix(call->err, "name the file itself with --path, if it is the one you want");
 }
 

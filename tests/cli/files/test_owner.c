@@ -211,6 +211,12 @@ TEST(sync_does_not_follow_a_link_out_of_the_repository) {
   CHECK(symlink("..", path_join(repo, "out")) == 0);
   REFUSED("conflict", "--project", "web", "sync", "--path", path_join(repo, "out/notes.md"), "--adopt");
   CHECK_STR(file_read(notes), "- My diary.\n");
+  /* Nor to a file that does not exist yet. */
+  REFUSED("conflict", "--project", "web", "sync", "--path", path_join(repo, "out/new.md"));
+  CHECK(access(path_join(NULL, "new.md"), F_OK) != 0);
+  CHECK(unlink(page) == 0 && symlink("docs/none.md", page) == 0);
+  yyjson_val *r = REFUSED("conflict", "--project", "web", "sync", "--path", page);
+  CHECK(has(jstr(r, "message"), "a link to a file that does not exist"));
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 0);
   /* A link inside of the repository is kept and followed. */
   file_write(path_join(repo, "docs/guide.md"), STR("- Tabs are four wide.\n"));
