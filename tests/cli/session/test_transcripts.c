@@ -29,6 +29,8 @@ TEST(messages_are_appended_from_options_and_lines) {
                              "talk", "-", "--json");
   CHECK_INT(fed.exit_code, 0);
   CHECK_INT(lines_of(fed.out).n, 2);
+  CAIRN_FED(STR(LINE("user", "Hello")), "--project", "shop", "transcript", "append", "talk", "-");
+  CHECK(!jget(OK("--project", "shop", "transcript", "list"), "rebuilt"));
   r = OK("transcript", "read", "talk");
   CHECK_INT(jint(r, "count"), 5);
   CHECK_STR(jstr(r, "messages[1].input.path"), "README.md");
