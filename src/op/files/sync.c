@@ -84,6 +84,33 @@ static enum status read_page(struct syncing *y, struct text_file *ret) {
   return STATUS_OK;
 }
 
+/* The line on which an unresolved conflict of a git merge begins; 0 if there is none. */
+static size_t find_merge_conflict(struct str text) {
+  struct str line;
+  size_t begin = 0, number = 1;
+  bool halved = false;
+  for (; str_next(&text, '\n', &line); number++) {
+    if (str_starts(line, STR("<<<<<<< "))) {
+      begin = number;
+      halved = false;
+    } else if (begin && str_is(line, "=======")) {
+      halved = true;
+    } else if (halved && str_starts(line, STR(">>>>>>> "))) {
+      return begin;
+    }
+  }
+  return 0;
+}
+
+/* Both sides would be stored, although one of them is going to be removed. */
+static enum status check_merged(struct syncing *y, struct str text) {
+  size_t line = find_merge_conflict(text);
+  if (!line)
+    return STATUS_OK;
+  error_set(y->call->err, STATUS_CONFLICT, "%.*s has an unresolved merge conflict in line %zu", STR_ARG(y->path), line);
+  return error_fix(y->call->err, "resolve it, then run 'cairn sync' again; of two last lines, keep both");
+}
+
 /* Refuses a page of another project, and one that Cairn did not write unless --adopt is given. */
 static enum status check_page(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
@@ -189,6 +216,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   struct mirror_ids removed = {0};
   TRY(read_page(y, &f));
   y->size = (int64_t)f.bytes.n;
+  TRY(check_merged(y, f.text));
   mirror_parse(call->arena, f.text, &page);
   TRY(check_page(y, &page));
   TRY(check_link(y, &page));
