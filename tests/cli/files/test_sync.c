@@ -385,4 +385,8 @@ TEST(a_server_syncs_the_page, .seconds = 60) {
   CHECK(wait_for(is_stored));
   CHECK(wait_for(is_marked));
   serve_stop(s);
+  /* What a person wrote does not fade. */
+  cli_day(200);
+  OK("maintain");
+  CHECK(is_stored());
 }
