@@ -21,34 +21,59 @@ static void add_name(struct buf *b, struct str name) {
       buf_addf(b, "%%%02X", (unsigned)(uint8_t)name.p[i]);
 }
 
+static void add_store(struct buf *b, char sign, struct str created) {
+  char hash[HASH_TEXT_SIZE];
+  hash_text(created, hash);
+  buf_addf(b, "%c%.*s", sign, STORE_DIGITS, hash);
+}
+
 /* A store is known by the moment of its creation, which backups, restored and migrated copies share. */
 enum status owner_find(struct store *st, struct str team, struct str project, struct arena *a, struct str *ret_owner,
                        struct error *err) {
   struct buf b = BUF(a);
-  struct str created;
-  char hash[HASH_TEXT_SIZE];
+  struct str created, replaced, word;
   TRY(store_meta(st, "created_at", a, &created, err));
-  hash_text(created, hash);
+  TRY(store_meta(st, META_REPLACED, a, &replaced, err));
   add_name(&b, team);
   buf_addc(&b, '/');
   add_name(&b, project);
-  buf_addf(&b, "@%.*s", STORE_DIGITS, hash);
+  add_store(&b, '@', created);
+  while (str_next(&replaced, ' ', &word))
+    add_store(&b, '+', word);
   *ret_owner = buf_str(&b);
   return STATUS_OK;
 }
 
+/* Text before a character; all of it if it has none. */
+static struct str up_to(struct str s, const char *end) {
+  size_t at = str_find(s, str_from(end), 0);
+  return at == SIZE_MAX ? s : str_slice(s, 0, at);
+}
+
 /* Team and project. */
-static struct str without_store(struct str mark) {
-  size_t at = str_find(mark, STR("@"), 0);
-  return at == SIZE_MAX ? mark : str_slice(mark, 0, at);
+static struct str without_store(struct str mark) { return up_to(mark, "@"); }
+
+struct str owner_mark(struct str owner) { return up_to(owner, "+"); }
+
+bool owner_is_foreign(struct str mark, struct str owner) {
+  struct str stores = str_slice(owner, without_store(owner).n, owner.n);
+  struct str store = str_slice(mark, without_store(mark).n, mark.n), one;
+  if (str_empty(store)) /* of 0.1.0 */
+    return false;
+  stores = str_slice(stores, 1, stores.n);
+  store = str_slice(store, 1, store.n);
+  while (str_next(&stores, '+', &one))
+    if (str_eq(one, store))
+      return false;
+  return true;
 }
 
 bool owner_may_write(struct str mark, struct str owner) {
-  return !mark.p || str_eq(mark, owner) || str_eq(mark, without_store(owner));
+  return !mark.p || (str_eq(without_store(mark), without_store(owner)) && !owner_is_foreign(mark, owner));
 }
 
 bool owner_is_other_store(struct str mark, struct str owner) {
-  return !owner_may_write(mark, owner) && str_eq(without_store(mark), without_store(owner));
+  return mark.p && str_eq(without_store(mark), without_store(owner)) && owner_is_foreign(mark, owner);
 }
 
 void owner_refuse(struct str path, struct str mark, struct str owner, struct error *err) {
@@ -76,7 +101,7 @@ static enum status write_mark(struct arena *a, struct str folder, struct str own
   int fd = open(path.p, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0 && errno == EEXIST)
     return STATUS_OK;
-  bool ok = fd >= 0 && fs_write_all(fd, arena_printf(a, "%.*s\n", STR_ARG(owner))) && fsync(fd) == 0;
+  bool ok = fd >= 0 && fs_write_all(fd, arena_printf(a, "%.*s\n", STR_ARG(owner_mark(owner)))) && fsync(fd) == 0;
   int why = errno;
   if (fd >= 0)
     close(fd);
@@ -94,5 +119,8 @@ enum status owner_claim(struct arena *a, struct str folder, struct str owner, st
   if (owner_may_write(mark, owner))
     return STATUS_OK;
   owner_refuse(folder, mark, owner, err);
-  return error_fix(err, "set files.root to a folder of this store");
+  return error_fix(err,
+                   "set files.root or files.sessions_path to a folder of this store; to give it this one, write '%.*s' "
+                   "into '%.*s/" OWNER_FILE "'",
+                   STR_ARG(owner_mark(owner)), STR_ARG(folder));
 }

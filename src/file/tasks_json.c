@@ -107,6 +107,8 @@ static struct task_entry read_entry(struct arena *a, yyjson_val *v) {
   read_priority(a, yyjson_obj_get(v, "priority"), &e);
   read_list(a, yyjson_obj_get(v, "acceptance_criteria"), TASK_HAS_ACCEPTANCE, &e.acceptance, &e);
   read_list(a, yyjson_obj_get(v, "blocked_by"), TASK_HAS_BLOCKED_BY, &e.blocked_by, &e);
+  if (e.memory.p)
+    read_list(a, yyjson_obj_get(v, "left_out"), 0, &e.left_out, &e);
   if (!e.description.p)
     complain(a, &e, "no description");
   return e;
@@ -181,6 +183,8 @@ static void put_entry(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct tas
     set(doc, obj, "blocked_by", texts(doc, &e->blocked_by));
   if (e->memory.p)
     set(doc, obj, "memory", text_or_null(doc, e->memory));
+  if (e->left_out.n)
+    set(doc, obj, "left_out", texts(doc, &e->left_out));
 }
 
 struct str tasks_json_write(struct arena *a, const struct task_file *file, const struct task_entries *tasks) {

@@ -24,6 +24,7 @@ struct task_entry {
   enum task_level priority;
   enum task_progress status;
   struct strs acceptance, blocked_by;
+  struct strs left_out;          /* blockers in the file that would close a circle; only in our own copy */
   struct str created, completed; /* verbatim */
   unsigned says;                 /* SAYS_ bits */
   yyjson_val *raw;               /* NULL if not in the file yet */

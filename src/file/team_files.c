@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/os/fs.h"
+#include "file/owner.h"
 #include "file/place.h"
 #include "transcript/file/transcript.h"
 
@@ -18,22 +19,30 @@ enum { DEEPEST = 64 };
 
 static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
-static int walk(int parent, const char *name, bool remove, int depth, int64_t *files);
+struct walking {
+  bool remove;
+  const struct strs *foreign; /* folders at the top that stay */
+  int64_t files;
+};
 
-static int walk_entry(int folder, const char *name, bool remove, int depth, int64_t *files) {
+static int walk(int parent, const char *name, int depth, struct walking *w);
+
+static int walk_entry(int folder, const char *name, int depth, struct walking *w) {
   struct stat sb;
+  if (depth == 0 && strs_has(w->foreign, str_from(name)))
+    return 0;
   if (fstatat(folder, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? 0 : errno;
   if (S_ISDIR(sb.st_mode))
-    return walk(folder, name, remove, depth + 1, files);
-  if (remove && unlinkat(folder, name, 0) != 0 && errno != ENOENT)
+    return walk(folder, name, depth + 1, w);
+  if (w->remove && unlinkat(folder, name, 0) != 0 && errno != ENOENT)
     return errno;
-  ++*files;
+  w->files++;
   return 0;
 }
 
 /* Counts the files below a folder, or removes them and the folder; 0 or an errno. */
-static int walk(int parent, const char *name, bool remove, int depth, int64_t *files) {
+static int walk(int parent, const char *name, int depth, struct walking *w) {
   int bad = depth > DEEPEST ? ELOOP : 0;
   int fd = bad ? -1 : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (bad || fd < 0)
@@ -46,22 +55,23 @@ static int walk(int parent, const char *name, bool remove, int depth, int64_t *f
   }
   for (struct dirent *e; !bad && (e = readdir(dir));)
     if (!is_dots(e->d_name))
-      bad = walk_entry(fd, e->d_name, remove, depth, files);
+      bad = walk_entry(fd, e->d_name, depth, w);
   closedir(dir);
-  if (!bad && remove && unlinkat(parent, name, AT_REMOVEDIR) != 0)
+  bool keep = depth == 0 && w->foreign->n;
+  if (!bad && w->remove && !keep && unlinkat(parent, name, AT_REMOVEDIR) != 0)
     bad = errno;
   return bad;
 }
 
 static enum status walk_folder(const struct team_files *files, bool remove, int64_t *ret_count, struct error *err) {
   assert(files->folder.n > 1);
-  int64_t count = 0;
-  int bad = walk(AT_FDCWD, files->folder.p, remove, 0, &count);
+  struct walking w = {.remove = remove, .foreign = &files->foreign};
+  int bad = walk(AT_FDCWD, files->folder.p, 0, &w);
   if (bad && bad != ENOENT) {
     error_errno(err, bad, "cannot %s the files of the team in %s", remove ? "remove" : "read", files->folder.p);
     return error_fix(err, "check who owns the folder, then run the same command again");
   }
-  *ret_count = count;
+  *ret_count = w.files;
   return STATUS_OK;
 }
 
@@ -69,6 +79,28 @@ static enum status walk_folder(const struct team_files *files, bool remove, int6
 
 static bool is_below(struct str path, struct str folder) {
   return str_starts(path, folder) && path.n > folder.n && path.p[folder.n] == '/';
+}
+
+static void close_folder(void *dir) { closedir(dir); }
+
+/* Folders of another store, which has the same files.root. */
+static enum status find_foreign(struct store *st, struct str team, struct arena *a, struct team_files *found,
+                                struct error *err) {
+  struct str owner;
+  TRY(owner_find(st, team, STR(""), a, &owner, err));
+  DIR *dir = opendir(found->folder.p);
+  if (!dir)
+    return STATUS_OK; /* walk() tells why */
+  arena_defer(a, close_folder, dir);
+  for (struct dirent *e; (e = readdir(dir));) {
+    struct str path = arena_printf(a, "%.*s/%s", STR_ARG(found->folder), e->d_name);
+    struct str mark = is_dots(e->d_name) ? STR_NONE : owner_of_folder(a, path);
+    if (mark.p && owner_is_foreign(mark, owner)) {
+      strs_push(a, &found->foreign, arena_dup(a, str_from(e->d_name)));
+      strs_push(a, &found->left, path);
+    }
+  }
+  return STATUS_OK;
 }
 
 enum status team_files_find(struct store *st, struct str team, int64_t now, struct arena *a,
@@ -79,6 +111,7 @@ enum status team_files_find(struct store *st, struct str team, int64_t now, stru
   TRY(mirror_place_parent(st, team, a, &found.folder, err));
   TRY(transcripts_at(st, team, STR(""), now, a, &spoken, err));
   found.folder = arena_dup(a, found.folder);
+  TRY(find_foreign(st, team, a, &found, err));
   mirror_place_list(a, found.folder, &pages);
   for (size_t i = 0; i < pages.n; i++)
     if (!is_below(pages.v[i].path, found.folder))

@@ -4,9 +4,10 @@
 #include "store/store.h"
 
 struct team_files {
-  struct str folder; /* of the team; only files in it are removed */
-  int64_t files;     /* number of files in it, at any depth */
-  struct strs left;  /* files and folders elsewhere, which a person or other teams may use */
+  struct str folder;   /* of the team; only files in it are removed */
+  int64_t files;       /* number of files in it, at any depth */
+  struct strs foreign; /* names of folders in it that belong to another store */
+  struct strs left;    /* files and folders elsewhere, which a person or other teams may use */
 };
 /* Uses the settings and notes of the team: call it before these are deleted. */
 NODISCARD enum status team_files_find(struct store *st, struct str team, int64_t now, struct arena *a,

@@ -149,6 +149,9 @@ void store_tidy_backups(struct store *st, struct arena *a);
 #define BACKUP_TRANSCRIPTS ".transcripts"
 #define META_TRANSCRIPTS "backup_transcripts"
 #define NO_TRANSCRIPTS "none"
+/* Creation times of the stores that a restore has replaced by this one, separated by blanks. Their files are this
+ * store's: see file/owner.h. */
+#define META_REPLACED "replaced_stores"
 NODISCARD enum status store_set_backup_note(const char *path, struct str transcripts, struct error *err);
 NODISCARD enum status store_get_backup_note(const char *path, struct arena *a, struct str *ret_transcripts,
                                             struct error *err);

@@ -170,6 +170,9 @@ static void render_list(struct page *page, yyjson_val *r) {
   if (n && n < json_int(r, "total", 0))
     buf_addf(&page->b, "%s%lld to %lld of %lld%s\n", page->term.style.dim, offset + 1, offset + n,
              (long long)json_int(r, "total", 0), page->term.style.reset);
+  layout_render(page, r,
+                "?[faded, not listed: {faded}; 'cairn list --state faded' lists them]\n"
+                "?[archived, not listed: {archived}; 'cairn list --state archived' lists them]");
 }
 
 /* ---- search results ---- */

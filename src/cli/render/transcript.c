@@ -49,7 +49,7 @@ static void render_read(struct page *page, yyjson_val *r) {
 /* clang-format off */
 #define STORED \
   "?<#memories?{n stored} <stored=1?memory|memories> stored, {n skipped} known already, {n refused} refused>\n" \
-  "*memories   {headline 2}<error?: {text error.message}>\n"
+  "*memories   {headline 2}<error?<headline?: >{text error.message}>\n"
 
 static void render_append_line(struct page *page, yyjson_val *line) {
   layout_render(page, line, "<error?line {n line}: {text error.message}|{dim id}  {text role}>");

@@ -69,6 +69,16 @@ struct str mirror_unescape(struct arena *a, struct str text) {
   return buf_str(&b);
 }
 
+/* ---- writing ---- */
+
+struct str mirror_anchor(struct arena *a, int64_t id, struct str code) {
+  return arena_printf(a, ANCHOR_SHORT "%lld.%.*s" ANCHOR_END, (long long)id, STR_ARG(code));
+}
+
+struct str mirror_anchor_of_0_1_0(struct arena *a, struct str uid, struct str hash) {
+  return arena_printf(a, ANCHOR_BEGIN "%.*s:%.*s " ANCHOR_END, STR_ARG(uid), STR_ARG(hash));
+}
+
 /* ---- reading ---- */
 
 static bool is_hex_char(char c) { return ascii_digit(c) || (c >= 'a' && c <= 'f'); }

@@ -19,5 +19,8 @@ struct str mirror_unescape(struct arena *a, struct str text);
  * bullet counts: others come from bullets that the user has merged into it. If the file ends in the text, it may be cut
  * off inside the beginning of an anchor, of which at least `least` bytes are stripped; 0 otherwise. */
 struct str mirror_strip_anchors(struct arena *a, struct mirror_block *b, struct str text, size_t least);
+/* An anchor, as it is written now and as 0.1.0 wrote it. */
+struct str mirror_anchor(struct arena *a, int64_t id, struct str code);
+struct str mirror_anchor_of_0_1_0(struct arena *a, struct str uid, struct str hash);
 /* True if a text directly after a bullet would be parsed as part of it. */
 bool mirror_is_continuation(struct str text);

@@ -1,7 +1,10 @@
 /* mirror_compare.c: comparison of MEMORY.md with the store: finds changes of the user and of the store. */
-#include "core/files/mirror.h"
-
 #include <assert.h>
+
+#include "core/files/mirror_anchor.h"
+
+/* Bytes of the end of an anchor that no text has by chance: three digits and "-->" are not enough. */
+enum { REMAINS_MIN = 8 };
 
 struct comparison {
   struct arena *a;
@@ -236,6 +239,60 @@ static void pass_identify(const struct comparison *c, struct mirror_block *b) {
   }
 }
 
+/* ---- remains of anchors that have lost their beginning, or almost all but it ---- */
+
+static struct str first_line(struct str text) {
+  size_t end = str_find(text, STR("\n"), 0);
+  return end == SIZE_MAX ? text : str_slice(text, 0, end);
+}
+
+static bool has_bullet(const struct comparison *c, const struct mirror_known *k) {
+  for (size_t i = 0; i < c->page->blocks.n; i++)
+    if (c->page->blocks.v[i].anchor_id == k->id || str_eq(c->page->blocks.v[i].uid, k->uid))
+      return true;
+  return false;
+}
+
+/* Length of the line before what is left of the anchor; SIZE_MAX if it does not end in it. After the unchanged text of
+ * the memory any part counts, unless another bullet has the anchor. */
+static size_t before_remains(const struct comparison *c, const struct mirror_known *k, struct str line,
+                             struct str anchor) {
+  struct str own = first_line(k->text);
+  if (str_starts(line, own) && line.n > own.n && !has_bullet(c, k)) {
+    struct str rest = str_trim(str_slice(line, own.n, line.n));
+    if (str_starts(anchor, rest) || str_ends(anchor, rest))
+      return own.n;
+  }
+  for (size_t n = anchor.n - 1; n >= REMAINS_MIN; n--)
+    if (str_ends(line, str_slice(anchor, anchor.n - n, anchor.n)))
+      return line.n - n;
+  return SIZE_MAX;
+}
+
+/* Removes what is left of the anchor of k and gives the bullet the anchor. */
+static void take_remains(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
+  struct str line = first_line(b->text);
+  if (!k->id || (!str_starts(line, first_line(k->text)) && !str_ends(line, STR(ANCHOR_END))))
+    return;
+  struct str code = mirror_code(c->a, k->uid, k->text), hash = mirror_hash(c->a, k->text);
+  size_t end = before_remains(c, k, line, mirror_anchor(c->a, k->id, code));
+  if (end == SIZE_MAX)
+    end = before_remains(c, k, line, mirror_anchor_of_0_1_0(c->a, k->uid, hash));
+  if (end == SIZE_MAX)
+    return;
+  b->text = mirror_canonical(
+      c->a, arena_printf(c->a, "%.*s%.*s", (int)end, line.p, STR_ARG(str_slice(b->text, line.n, b->text.n))));
+  b->uid = k->uid;
+  b->hash = hash;
+  b->anchor_id = k->id;
+  b->anchor_code = code;
+}
+
+static void pass_remains(const struct comparison *c, struct mirror_block *b) {
+  for (size_t i = 0; !b->uid.p && !b->anchor_id && b->note == MIRROR_NO_NOTE && i < c->known->n; i++)
+    take_remains(c, b, &c->known->v[i]);
+}
+
 /* ---- passes: bullets with anchors, then without, then conflicts ---- */
 
 static void pass_anchored(const struct comparison *c, struct mirror_block *b) {
@@ -276,6 +333,9 @@ void mirror_compare(struct arena *a, struct mirror_page *page, const struct mirr
   for (size_t i = 0; i < page->blocks.n; i++)
     if (page->blocks.v[i].kind == MIRROR_BULLET)
       pass_identify(&c, &page->blocks.v[i]);
+  for (size_t i = 0; i < page->blocks.n; i++)
+    if (page->blocks.v[i].kind == MIRROR_BULLET)
+      pass_remains(&c, &page->blocks.v[i]);
   for (size_t i = 0; i < page->blocks.n; i++)
     if (page->blocks.v[i].kind == MIRROR_BULLET)
       pass_anchored(&c, &page->blocks.v[i]);

@@ -47,7 +47,7 @@ static void add_text(struct buf *b, struct str prefix, struct str text, struct s
 }
 
 static struct str anchor_of(struct arena *a, int64_t id, struct str code) {
-  return arena_printf(a, " " ANCHOR_SHORT "%lld.%.*s" ANCHOR_END, (long long)id, STR_ARG(code));
+  return arena_printf(a, " %.*s", STR_ARG(mirror_anchor(a, id, code)));
 }
 
 static struct str entry_text(const struct writer *w, const struct mirror_entry *e, struct str prefix) {
@@ -83,7 +83,7 @@ static struct str held_text(const struct writer *w, const struct mirror_block *b
   if (b->anchor_id)
     anchor = anchor_of(w->a, b->anchor_id, b->anchor_code);
   else if (b->uid.p) /* of a purged memory, which has no id */
-    anchor = arena_printf(w->a, " " ANCHOR_BEGIN "%.*s:%.*s " ANCHOR_END, STR_ARG(b->uid), STR_ARG(b->hash));
+    anchor = arena_printf(w->a, " %.*s", STR_ARG(mirror_anchor_of_0_1_0(w->a, b->uid, b->hash)));
   add_text(&out, b->prefix, text, anchor);
   const char *word = mirror_note_word(b->note);
   if (word) {

@@ -48,6 +48,7 @@ struct splitter {
   struct capture_pieces *out;
   struct strs dropped;
   struct str heading, lead; /* plain text of the current heading and lead-in; may be empty */
+  size_t min_words;         /* shorter pieces are dropped */
   const char *lead_start;   /* position of the lead-in until its list was added; else NULL */
 };
 
@@ -135,7 +136,7 @@ static void add_piece(struct splitter *sp, struct str text) {
   /* In a list item, "Name:" is a topic, not a speaker. */
   size_t speaker = bullet ? 0 : markup_speaker(str_slice(rest, 0, markup_line_end(rest, 0)));
   struct str said = str_slice(rest, speaker, rest.n);
-  if (!text_has_letter(said) || text_count_words(said) < CAPTURE_MIN_WORDS) {
+  if (!text_has_letter(said) || text_count_words(said) < sp->min_words) {
     if (said.n)
       strs_push(sp->a, &sp->dropped, said);
     return;
@@ -235,43 +236,56 @@ static void add_whole_list(struct splitter *sp, struct str list) {
   sp->lead = lead;
 }
 
+static bool has_task_cue(struct str text) {
+  size_t row = phrase_first_cue(text, kind_cues, kind_cue_count - 1);
+  return str_is(str_from(kind_cues[row].type), "task");
+}
+
 /* True for "- [ ] call the bank" and "- TODO: call the bank". */
 static bool is_task(struct str item) {
   struct line line = markup_line(str_slice(item, 0, markup_line_end(item, 0)));
-  size_t row = phrase_first_cue(str_slice(item, line.text, item.n), kind_cues, kind_cue_count - 1);
-  return line.task || str_is(str_from(kind_cues[row].type), "task");
+  return line.task || has_task_cue(str_slice(item, line.text, item.n));
 }
 
-/* If most items are sentences, each becomes a piece; a short item stays with the one before it, or with the next one if
- * either is a task. Other lists are not split. */
+static void add_items(struct splitter *sp, struct str items, bool task) {
+  sp->min_words = task ? CAPTURE_MIN_TASK_WORDS : CAPTURE_MIN_WORDS;
+  add_paragraph(sp, items);
+  sp->min_words = CAPTURE_MIN_WORDS;
+}
+
+/* Each task becomes a piece, and if most items are sentences, so does each of them. A short item stays with the one
+ * before it, or with the next one if either is a task. Other lists are not split. Below "Todo", all items of a list
+ * with tasks are tasks. */
 static void add_list(struct splitter *sp, struct str list) {
   assert(list.n > 0);
   size_t indent = markup_line(str_slice(list, 0, markup_line_end(list, 0))).indent;
-  size_t items = 0, sentences = 0;
+  size_t items = 0, sentences = 0, tasks = 0;
   for (size_t pos = 0, end; pos < list.n; pos = end, items++) {
     end = item_end(list, pos, indent);
-    sentences += item_words(str_slice(list, pos, end)) >= CAPTURE_MIN_WORDS;
+    struct str item = str_slice(list, pos, end);
+    sentences += item_words(item) >= CAPTURE_MIN_WORDS;
+    tasks += is_task(item);
   }
-  if (sentences * 2 < items || sentences == 0) {
+  if (!tasks && (sentences * 2 < items || sentences == 0)) {
     add_whole_list(sp, list);
     return;
   }
+  bool all = tasks && (has_task_cue(sp->lead) || has_task_cue(sp->heading)), task = false;
   size_t start = 0, words = 0;
-  bool task = false;
   for (size_t pos = 0, end; pos < list.n; pos = end) {
     end = item_end(list, pos, indent);
     struct str item = str_slice(list, pos, end);
     size_t more = item_words(item);
     bool after_task = task;
-    task = is_task(item);
+    task = all || is_task(item);
     if (words && (task || after_task || (words >= CAPTURE_MIN_WORDS && more >= CAPTURE_MIN_WORDS))) {
-      add_paragraph(sp, str_slice(list, start, pos));
+      add_items(sp, str_slice(list, start, pos), after_task);
       start = pos;
       words = 0;
     }
     words += more;
   }
-  add_paragraph(sp, str_slice(list, start, list.n));
+  add_items(sp, str_slice(list, start, list.n), task);
 }
 
 /* ---- blocks */
@@ -430,7 +444,7 @@ static void add_heading(struct splitter *sp, struct str block, const struct bloc
 
 void capture_split(struct arena *a, struct str text, struct capture_pieces *ret, struct strs *ret_dropped) {
   *ret = (struct capture_pieces){0};
-  struct splitter sp = {.a = a, .out = ret};
+  struct splitter sp = {.a = a, .out = ret, .min_words = CAPTURE_MIN_WORDS};
   struct blocks blocks = {0};
   find_blocks(a, text, &blocks);
   for (size_t i = 0; i < blocks.n; i++) {

@@ -4,9 +4,10 @@
 #include "base/buf.h"
 
 enum {
-  CAPTURE_MIN_WORDS = 5,    /* shorter parts are dropped */
-  CAPTURE_LINE_WORDS = 300, /* longer paragraphs are split at line breaks */
-  CAPTURE_MAX_WORDS = 400,  /* limit of a body, including its heading and lead-in */
+  CAPTURE_MIN_WORDS = 5,      /* shorter parts are dropped */
+  CAPTURE_MIN_TASK_WORDS = 2, /* the same for tasks in lists */
+  CAPTURE_LINE_WORDS = 300,   /* longer paragraphs are split at line breaks */
+  CAPTURE_MAX_WORDS = 400,    /* limit of a body, including its heading and lead-in */
 };
 
 struct capture_piece {

@@ -240,6 +240,7 @@ static bool is_ticked(const struct mirror_block *b) {
 
 static enum status write_all(struct applying *p, struct mirror_page *page, const struct mirror_ids *removed) {
   TRY(call_begin(p->call, &p->txn));
+  p->txn.foreign = true; /* a page is a person's, also if a server syncs it */
   /* Removals first, so a new line with the same text is not a duplicate; then edits, then additions. */
   for (size_t i = 0; i < removed->n; i++)
     TRY(forget(p, removed->v[i]));

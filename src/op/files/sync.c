@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os/fs.h"
@@ -83,6 +84,33 @@ static enum status read_page(struct syncing *y, struct text_file *ret) {
   return STATUS_OK;
 }
 
+/* The line on which an unresolved conflict of a git merge begins; 0 if there is none. */
+static size_t find_merge_conflict(struct str text) {
+  struct str line;
+  size_t begin = 0, number = 1;
+  bool halved = false;
+  for (; str_next(&text, '\n', &line); number++) {
+    if (str_starts(line, STR("<<<<<<< "))) {
+      begin = number;
+      halved = false;
+    } else if (begin && str_is(line, "=======")) {
+      halved = true;
+    } else if (halved && str_starts(line, STR(">>>>>>> "))) {
+      return begin;
+    }
+  }
+  return 0;
+}
+
+/* Both sides would be stored, although one of them is going to be removed. */
+static enum status check_merged(struct syncing *y, struct str text) {
+  size_t line = find_merge_conflict(text);
+  if (!line)
+    return STATUS_OK;
+  error_set(y->call->err, STATUS_CONFLICT, "%.*s has an unresolved merge conflict in line %zu", STR_ARG(y->path), line);
+  return error_fix(y->call->err, "resolve it, then run 'cairn sync' again; of two last lines, keep both");
+}
+
 /* Refuses a page of another project, and one that Cairn did not write unless --adopt is given. */
 static enum status check_page(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
@@ -103,14 +131,24 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
                               "--dry-run shows what would be done");
 }
 
+/* The file that the path names, with links resolved; that of its folder if there is no file yet. Absent if there is no
+ * such folder, or if the path is a link to nothing. */
+static struct str real_path(struct arena *a, struct str path) {
+  char real[PATH_MAX];
+  struct stat sb;
+  if (realpath(arena_cstr(a, path), real))
+    return arena_dup(a, str_from(real));
+  if (lstat(arena_cstr(a, path), &sb) == 0 || !realpath(arena_cstr(a, fs_dirname(path)), real))
+    return STR_NONE;
+  return arena_printf(a, "%s/%.*s", real, STR_ARG(fs_basename(path)));
+}
+
 /* True if the file is a Markdown file in the repository, or in the folder, that its path names. */
-static bool stays_inside(struct syncing *y) {
-  struct arena *a = y->call->arena;
-  char real[PATH_MAX], top[PATH_MAX];
-  struct str folder = fs_dirname(y->path), root = project_top(a, folder);
-  if (!realpath(arena_cstr(a, y->path), real) || !realpath(arena_cstr(a, root.p ? root : folder), top))
-    return true; /* there is no file yet */
-  struct str file = str_from(real);
+static bool stays_inside(struct arena *a, struct str path, struct str file) {
+  char top[PATH_MAX];
+  struct str folder = fs_dirname(path), root = project_top(a, folder);
+  if (!realpath(arena_cstr(a, root.p ? root : folder), top))
+    return true; /* writing it says what is wrong */
   return is_markdown(file) && str_starts(file, str_from(top)) &&
          (file.p[strlen(top)] == '/' || str_is(str_from(top), "/"));
 }
@@ -118,12 +156,18 @@ static bool stays_inside(struct syncing *y) {
 /* A repository may contain a link to any file of its user. Such a file is only written if it is our page already. */
 static enum status check_link(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
-  char real[PATH_MAX];
-  if (stays_inside(y) || (page->owner.p && owner_may_write(page->owner, y->owner)))
+  struct stat sb;
+  struct str file = real_path(call->arena, y->path);
+  if (!file.p && lstat(arena_cstr(call->arena, y->path), &sb) != 0)
+    return STATUS_OK; /* no such folder: writing it says so */
+  if (!file.p) {
+    error_set(call->err, STATUS_CONFLICT, "%.*s is a link to a file that does not exist", STR_ARG(y->path));
+    return error_fix(call->err, "create that file, or name it with --path");
+  }
+  if (stays_inside(call->arena, y->path, file) || (page->owner.p && owner_may_write(page->owner, y->owner)))
     return STATUS_OK;
-  bool found = realpath(arena_cstr(call->arena, y->path), real) != NULL;
-  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %s, outside of its repository or folder", STR_ARG(y->path),
-            found ? real : "a file");
+  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %.*s, outside of its repository or folder", STR_ARG(y->path),
+            STR_ARG(file));
   return error_fix(call->err, "name the file itself with --path, if it is the one you want");
 }
 
@@ -146,7 +190,7 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   struct mirror_entries entries = {0};
   struct mirror_options options;
   TRY(mirror_load_entries(call, true, y->max_chars, &entries, &options));
-  options.owner = y->owner;
+  options.owner = owner_mark(y->owner);
   struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
   y->hidden = options.hidden;
   text = restore_format(call->arena, f, text);
@@ -172,6 +216,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   struct mirror_ids removed = {0};
   TRY(read_page(y, &f));
   y->size = (int64_t)f.bytes.n;
+  TRY(check_merged(y, f.text));
   mirror_parse(call->arena, f.text, &page);
   TRY(check_page(y, &page));
   TRY(check_link(y, &page));

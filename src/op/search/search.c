@@ -317,10 +317,18 @@ static enum status put_elsewhere(struct op_call *call) {
 static enum status put_missed(struct query *q) {
   struct op_call *call = q->call;
   bool indexed = true;
-  if (q->scope.corpora & (1U << CORPUS_SESSIONS))
+  int64_t messages = 1;
+  if (q->scope.corpora & (1U << CORPUS_SESSIONS)) {
+    struct scope scope = q->scope;
+    struct filter none = {0};
+    scope.corpora = 1U << CORPUS_SESSIONS;
     TRY(transcript_is_indexed(call, &indexed));
+    TRY(memory_count(call->engine->store, &scope, &none, call->arena, &messages, call->err));
+  }
   if (!indexed)
     json_put(call->doc, call->result, "not_indexed", STR("transcripts are not searched: sessions.indexed is off"));
+  else if (messages == 0) /* switched on after they were written or imported */
+    json_put(call->doc, call->result, "not_indexed", STR("no transcript is indexed yet"));
   return put_elsewhere(call);
 }
 

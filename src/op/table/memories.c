@@ -135,7 +135,7 @@ const struct op memories_ops[] = {
    .run = op_list},
   {.name = "capture", .group = "Memories", .summary = "Split raw text into memories",
    .help = "Splits notes or a conversation by rules into atomic memories, labels them auto_captured, and passes each through "
-   "the gate, in one transaction. Parts under five words are dropped and listed.",
+   "the gate, in one transaction. Parts under five words (tasks in lists: under two) are dropped and listed.",
    .example = "cairn capture < notes.txt",
    .params = capture_params, .flags = OP_WRITE | OP_GATED | OP_PROJECT,
    .result = "stored:int skipped:int refused:int dropped:int dropped_texts?:[text] memories:[obj] txn?:int degraded?",

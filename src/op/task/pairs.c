@@ -214,10 +214,14 @@ static void decide_both(struct task_sync *s, struct task_pair *p) {
   p->action = task_entry_same(&p->now, st) ? PAIR_SAME : PAIR_CHANGE;
 }
 
-/* Members that the file leaves out count as unchanged. */
+/* Members that the file leaves out, and blockers that Cairn has left out, count as unchanged. */
 static bool is_file_unchanged(struct task_sync *s, const struct task_pair *p) {
-  struct strs none = {0};
+  struct strs none = {0}, ids = {0};
   struct task_entry now = task_entry_merge(s->call->arena, p->base, p->file, p->base, &none);
+  for (size_t i = 0; i < now.blocked_by.n; i++)
+    if (!strs_has(&p->base->left_out, now.blocked_by.v[i]))
+      strs_push(s->call->arena, &ids, now.blocked_by.v[i]);
+  now.blocked_by = ids;
   return task_entry_same(&now, p->base);
 }
 

@@ -193,6 +193,7 @@ static void gather(struct mirror *m, struct task_entries *ret_file, struct task_
     list_push(a, ret_file, file_form(a, p));
     e.raw = NULL;
     e.memory = p->uid;
+    e.left_out = p->cycles;
     list_push(a, ret_base, e);
   }
 }
@@ -205,7 +206,7 @@ static enum status write_both(struct mirror *m, bool *ret_done) {
   struct str now;
   gather(m, &tasks, &base);
   struct task_file file = m->sync.file;
-  file.owner = m->owner;
+  file.owner = owner_mark(m->owner);
   struct str text = tasks_json_write(a, &file, &tasks);
   TRY(read_if_exists(m, m->path, &now));
   if (!m->text.p != !now.p || !str_eq(m->text, now)) {

@@ -238,6 +238,7 @@ struct change {
   int mark; /* descriptor of mark_suspend() */
   char epoch[UUID_SIZE];
   char safety[4200];
+  char replaced[1024]; /* see struct admission */
   struct restored counts;
 };
 
@@ -264,9 +265,10 @@ static enum status back_up_present(struct store *present, struct arena *a, struc
   TRY(store_backup_path(present, "before-restore", c->now, a, &path, err));
   TRY(store_copy_to(present, path.p, NULL, NULL, err));
   snprintf(c->safety, sizeof(c->safety), "%.*s", STR_ARG(path));
+  TRY(readmit_note(present, a, &known, err));
+  snprintf(c->replaced, sizeof(c->replaced), "%.*s", STR_ARG(known.replaced));
   if (!c->into)
     return STATUS_OK;
-  TRY(readmit_note(present, a, &known, err));
   return make_new(c->into, &known, a, c, err);
 }
 
@@ -334,7 +336,6 @@ static void remove_copy(struct store **copy, const char *path) {
 enum status sqlite_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
                                  struct restored *ret_restored, struct error *err) {
   struct change *c = arena_new(a, struct change);
-  static const struct admission nobody;
   c->store = db_path(st->db);
   c->now = now;
   c->mark = -1;
@@ -346,6 +347,7 @@ enum status sqlite_store_restore(struct store *st, const char *path, int64_t now
   c->into = into;
   if (s == STATUS_OK)
     s = sqlite_restore_from(st->db, into ? copy : path, on_locked, c, err);
+  struct admission nobody = {.replaced = str_from(c->replaced)};
   if (s == STATUS_OK && !into)
     s = make_new(st, &nobody, a, c, err);
   if (s == STATUS_OK && !into) /* opening the copy has done it already */

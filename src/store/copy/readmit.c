@@ -1,4 +1,4 @@
-/* readmit.c: keeping tokens and grants revoked when a backup is restored. */
+/* readmit.c: what a restored store keeps of the one that it replaces: revoked access, and the ownership of files. */
 #include "store/copy/readmit.h"
 
 #include <assert.h>
@@ -78,8 +78,17 @@ static enum status read_grants(struct store *st, struct arena *a, struct admissi
   return rows_end(&r);
 }
 
+static enum status note_replaced(struct store *present, struct arena *a, struct str *ret_replaced, struct error *err) {
+  struct str created, before;
+  TRY(store_meta(present, "created_at", a, &created, err));
+  TRY(store_meta(present, META_REPLACED, a, &before, err));
+  *ret_replaced = arena_printf(a, "%.*s %.*s", STR_ARG(created), STR_ARG(before));
+  return STATUS_OK;
+}
+
 enum status readmit_note(struct store *present, struct arena *a, struct admission *ret_known, struct error *err) {
   struct admission known = {0};
+  TRY(note_replaced(present, a, &known.replaced, err));
   TRY(is_unused(present, a, &known.empty, err));
   TRY(read_tokens(present, a, &known, err));
   TRY(read_grants(present, a, &known, err));
@@ -179,6 +188,22 @@ static enum status readmit_grants(const struct returning *r) {
   return STATUS_OK;
 }
 
+/* The stores that this one replaces now or has replaced before, each once, without itself. */
+static enum status set_replaced(const struct returning *r) {
+  struct str own, before, words, word;
+  struct strs all = {0};
+  struct buf b = BUF(r->arena);
+  TRY(store_meta(r->store, "created_at", r->arena, &own, r->err));
+  TRY(store_meta(r->store, META_REPLACED, r->arena, &before, r->err));
+  words = arena_printf(r->arena, "%.*s %.*s", STR_ARG(before), STR_ARG(r->known->replaced));
+  while (str_next(&words, ' ', &word))
+    if (word.n && !str_eq(word, own) && !strs_has(&all, word)) {
+      buf_addf(&b, "%s%.*s", all.n ? " " : "", STR_ARG(word));
+      strs_push(r->arena, &all, word);
+    }
+  return all.n ? store_set_meta(r->store, META_REPLACED, buf_str(&b), r->err) : STATUS_OK;
+}
+
 enum status readmit_apply(struct store *returned, const struct admission *known, int64_t now, struct arena *a,
                           struct restored *counts, struct error *err) {
   assert(db_in_transaction(returned->db));
@@ -186,5 +211,6 @@ enum status readmit_apply(struct store *returned, const struct admission *known,
   struct returning r = {.store = returned, .known = known, .now = now, .arena = a, .counts = counts, .err = err};
   TRY(readmit_tokens(&r));
   TRY(readmit_grants(&r));
+  TRY(set_replaced(&r));
   return store_set_meta(returned, RESTORED_FACT, time_format(now, time), err);
 }

@@ -1,4 +1,5 @@
-/* readmit.h: tokens and vault grants of a restored backup: access revoked since the backup stays revoked.
+/* readmit.h: what a restored backup keeps of the store that it replaces: access revoked since the backup stays revoked,
+ * and the files of both stores belong to the restored one.
  *
  * A token that the present store has revoked or does not have (it was deleted, or belongs to another store) is restored
  * as revoked. A grant that the present store does not have is not restored; one that it has keeps its present state. If
@@ -19,7 +20,8 @@ struct known_grant {
 
 /* Tokens and grants of all teams of a store. */
 struct admission {
-  bool empty; /* the store was never used */
+  bool empty;          /* the store was never used */
+  struct str replaced; /* creation times of the store and of those that it has replaced, separated by blanks */
   LIST(struct known_token) tokens;
   LIST(struct known_grant) grants;
 };

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "store/store.h"
+
 #define I(name) {'i', #name}
 #define D(name) {'d', #name}
 #define S(name) {'s', #name}
@@ -89,7 +91,7 @@ const char *const derived_tables[] = {
     "vec_slot",       "vec_centre",  "vec",         "vec_count",  "sqlite_*",  NULL,
 };
 
-const char *const content_facts[] = {"created_at", "maintained_at", "backup_transcripts", NULL};
+const char *const content_facts[] = {"created_at", META_REPLACED, "maintained_at", META_TRANSCRIPTS, NULL};
 
 size_t table_columns(const struct store_table *t) {
   size_t n = 0;

@@ -26,8 +26,14 @@ static enum status add_folder(struct str path, struct str agent, int64_t now, st
   return STATUS_OK;
 }
 
+/* True for a folder of another store, which has the same files.root or files.sessions_path. */
+static bool is_foreign(struct arena *a, struct str folder, struct str owner) {
+  struct str mark = owner_of_folder(a, folder);
+  return mark.p && owner_is_foreign(mark, owner);
+}
+
 /* Adds the folder `rest` below each entry of the parent. */
-static enum status add_folders(const char *parent, struct str rest, int64_t now, struct arena *a,
+static enum status add_folders(const char *parent, struct str rest, struct str owner, int64_t now, struct arena *a,
                                struct transcripts_list *list, struct error *err) {
   DIR **dir = arena_new(a, DIR *);
   struct dirent *e = NULL;
@@ -37,7 +43,7 @@ static enum status add_folders(const char *parent, struct str rest, int64_t now,
   if (!*dir && (errno == ENOENT || errno == ENOTDIR))
     return STATUS_OK;
   while (s == STATUS_OK && *dir && (errno = 0, e = readdir(*dir)))
-    if (e->d_name[0] != '.')
+    if (e->d_name[0] != '.' && !is_foreign(a, arena_printf(a, "%s/%s", parent, e->d_name), owner))
       s = add_folder(arena_printf(a, "%s/%s%.*s", parent, e->d_name, STR_ARG(rest)), arena_dup(a, str_from(e->d_name)),
                      now, a, list, err);
   if (s == STATUS_OK && errno)
@@ -52,7 +58,8 @@ static enum status add_shared(struct str parent, struct str team, struct str own
   struct str mark = owner_of_folder(a, parent);
   size_t slash = str_find(owner, STR("/"), 0);
   bool ours = mark.p ? str_starts(mark, str_slice(owner, 0, slash + 1)) : str_is(team, "default");
-  if (!ours || access(arena_printf(a, "%.*s/" TRANSCRIPT_INDEX, STR_ARG(parent)).p, F_OK) != 0)
+  if (!ours || is_foreign(a, parent, owner) ||
+      access(arena_printf(a, "%.*s/" TRANSCRIPT_INDEX, STR_ARG(parent)).p, F_OK) != 0)
     return STATUS_OK;
   return add_folder(parent, STR(""), now, a, list, err);
 }
@@ -89,7 +96,7 @@ enum status transcripts_all(struct store *st, struct str team, int64_t now, stru
   struct agents agents = {0};
   struct transcripts_list list = {0};
   TRY(find_agents(st, team, now, a, &agents, err));
-  TRY(add_folders(agents.parent.p, agents.rest, now, a, &list, err));
+  TRY(add_folders(agents.parent.p, agents.rest, agents.own.owner, now, a, &list, err));
   if (agents.absolute) /* files of 0.1.0, which all agents shared */
     TRY(add_shared(arena_dup(a, fs_dirname(agents.parent)), team, agents.own.owner, now, a, &list, err));
   if (list.n)

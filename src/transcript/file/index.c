@@ -306,22 +306,28 @@ enum status index_update(const struct transcripts *t, struct str session, struct
   return s;
 }
 
+void transcript_refresh_index(const struct transcripts *t, struct arena *a) {
+  struct transcript_infos list = {0};
+  struct error ignored;
+  bool rebuilt;
+  if (is_stale(t, a) && transcript_list(t, a, &list, &rebuilt, &ignored) != STATUS_OK)
+    rebuilt = false; /* the next reader updates it */
+}
+
 enum status index_append(const struct transcripts *t, struct lock *lock, int64_t before,
                          const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
                          struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info e = {.id = added->id, .size = -1};
   assert(before >= 0 && added->size > 0 && added->messages > 0);
-  struct error ignored;
-  bool rebuilt;
   if (!read_note(t, added->id, a, &e) && before > 0) {
     (void)read_index(t, a, &list);
     e = *find_or_add(a, &list, added->id);
   }
   TRY(update(t, &e, before, added, a, err));
   write_note(lock, &e, a);
-  if (!t->index_later && is_stale(t, a) && transcript_list(t, a, &list, &rebuilt, &ignored) != STATUS_OK)
-    rebuilt = false; /* the next reader updates it */
+  if (!t->index_later)
+    transcript_refresh_index(t, a);
   *ret_info = e;
   return STATUS_OK;
 }

@@ -28,7 +28,7 @@ struct transcripts {
   struct str home;                /* folder that its owner claims before it writes; absent if nobody does */
   struct str owner;               /* of `home`: see file/owner.h */
   struct str agent;               /* set by transcripts_all(): name of the agent's folder, "" if all agents share one */
-  bool index_later; /* appending does not update sessions.json: the caller calls transcript_list() at the end */
+  bool index_later;               /* appending does not update sessions.json: the caller does at the end */
 };
 /* The folder according to the settings; creates nothing. An absolute files.sessions_path has a folder for each team and
  * project. 0.1.0 used it for all of them: a project of the team "default" without a folder of its own uses those files,
@@ -111,6 +111,8 @@ struct transcript_infos {
  * damaged. */
 NODISCARD enum status transcript_list(const struct transcripts *t, struct arena *a, struct transcript_infos *ret_list,
                                       bool *ret_rebuilt, struct error *err);
+/* Updates sessions.json if it was not written for a while. A failure is ignored: the next reader updates it. */
+void transcript_refresh_index(const struct transcripts *t, struct arena *a);
 /* One session, or STATUS_NOT_FOUND. */
 NODISCARD enum status transcript_find(const struct transcripts *t, struct str session, struct arena *a,
                                       struct transcript_info *ret_info, struct error *err);

@@ -279,6 +279,8 @@ static enum status append_stream(struct appending *p) {
     progress(call, "append", p->done.added, 0);
   }
   p->folder.index_later = false;
+  if (p->done.added)
+    transcript_refresh_index(&p->folder, call->arena);
   json_put_int(call->doc, call->result, "failed", p->failed);
   put_appended(p);
   return in->first_failure;

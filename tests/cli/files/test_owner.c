@@ -106,6 +106,51 @@ TEST(another_store_does_not_write_into_the_folders_of_this_one) {
   CHECK(str_eq(file_read(path), before));
 }
 
+TEST(another_store_does_not_archive_back_up_or_delete_the_files_of_this_one) {
+  cli_set(textf("CAIRN_FILES_ROOT=%s", path_join(NULL, "files")));
+  cli_set("CAIRN_TEAM=blue");
+  const char *path = say("web", "of the first store");
+  use_other_store();
+  STORE("--project", "shop", "The shop sells paint.");
+  say("shop", "of the other store");
+  cli_day(90);
+  yyjson_val *r = OK("maintain");
+  CHECK_INT(jint(r, "transcripts"), 1);
+  CHECK(access(path, F_OK) == 0);
+  CHECK_INT(jint(OK("backup", path_join(NULL, "copy.db")), "transcripts.sessions"), 1);
+  cli_set("CAIRN_TEAM");
+  r = OK("team", "delete", "blue", "--confirm", "blue");
+  CHECK(jhas_str(r, "files_left", path_join(NULL, "files/blue/web")));
+  CHECK(access(path, F_OK) == 0 && access(path_join(NULL, "files/blue/shop"), F_OK) != 0);
+}
+
+static void check_restore_into_another_store(const char *copy, const char *page) {
+  OK("--project", "web", "transcript", "append", "other", "--content", "of the replaced store");
+  STORE("--project", "web", "The shop sells paint.");
+  OK("--project", "web", "sync", "--path", page);
+  OK("--project", "web", "task", "sync");
+  OK("restore", copy, "--confirm");
+  CHECK_INT(jint(OK("--project", "web", "transcript", "read", "other"), "count"), 1);
+  say("web", "after the restore");
+  OK("--project", "web", "task", "sync");
+  CHECK_INT(jlen(OK("--project", "web", "sync", "--path", page), "added"), 1);
+  CHECK(!jbool(OK("--project", "web", "sync", "--path", page), "written"));
+}
+
+TEST(a_restored_store_owns_the_files_of_the_one_that_it_replaced, .seconds = 60) {
+  const char *plain = path_join(NULL, "plain.db"), *with_token = path_join(NULL, "token.db");
+  say("web", "before the backup");
+  OK("backup", plain);
+  OK("token", "add", "laptop", "--project", "web"); /* the restore revokes it in a copy */
+  OK("backup", with_token);
+  use_other_store();
+  check_restore_into_another_store(plain, path_join(NULL, "MEMORY.md"));
+  cli_day(6);
+  cli_set(textf("CAIRN_DB=%s", test_store_new("third.db")));
+  OK("stats");
+  check_restore_into_another_store(with_token, path_join(NULL, "NOTES.md"));
+}
+
 /* ---- MEMORY.md and tasks.json ---- */
 
 TEST(a_page_of_another_store_is_refused_unless_it_is_adopted) {
@@ -166,6 +211,12 @@ TEST(sync_does_not_follow_a_link_out_of_the_repository) {
   CHECK(symlink("..", path_join(repo, "out")) == 0);
   REFUSED("conflict", "--project", "web", "sync", "--path", path_join(repo, "out/notes.md"), "--adopt");
   CHECK_STR(file_read(notes), "- My diary.\n");
+  /* Nor to a file that does not exist yet. */
+  REFUSED("conflict", "--project", "web", "sync", "--path", path_join(repo, "out/new.md"));
+  CHECK(access(path_join(NULL, "new.md"), F_OK) != 0);
+  CHECK(unlink(page) == 0 && symlink("docs/none.md", page) == 0);
+  yyjson_val *r = REFUSED("conflict", "--project", "web", "sync", "--path", page);
+  CHECK(has(jstr(r, "message"), "a link to a file that does not exist"));
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 0);
   /* A link inside of the repository is kept and followed. */
   file_write(path_join(repo, "docs/guide.md"), STR("- Tabs are four wide.\n"));

@@ -200,6 +200,26 @@ TEST(the_page_of_another_project_is_refused) {
   CHECK(!jbool(SYNC(), "written"));
 }
 
+TEST(a_page_with_an_unresolved_merge_is_refused) {
+  const char *path = path_join(NULL, "MEMORY.md");
+  STORE("--project", "web", "Sessions live in Redis.");
+  OK("--project", "web", "sync", "--path", path);
+  struct str page = file_read(path);
+  size_t end = str_find(page, STR("<!-- cairn:page"), 0);
+  struct str body = str_slice(page, 0, end), last = str_slice(page, end, page.n);
+  file_write(path, str_from(textf(
+                       "%.*s<<<<<<< HEAD\n- It runs on Debian.\n%.*s=======\n- It runs on Fedora.\n%.*s>>>>>>> other\n",
+                       STR_ARG(body), STR_ARG(last), STR_ARG(last))));
+  yyjson_val *r = REFUSED("conflict", "--project", "web", "sync");
+  CHECK(has(jstr(r, "message"), "unresolved merge conflict in line"));
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 1);
+  /* Resolved, with both last lines. */
+  file_write(path, str_from(textf("%.*s- It runs on Debian.\n%.*s%.*s", STR_ARG(body), STR_ARG(last), STR_ARG(last))));
+  r = OK("--project", "web", "sync");
+  CHECK(jlen(r, "added") == 1 && jlen(r, "removed") == 0);
+  CHECK(str_find(file_read(path), STR("cairn:page"), str_find(file_read(path), STR("cairn:page"), 0) + 1) == SIZE_MAX);
+}
+
 TEST(a_truncated_page_removes_nothing) {
   for (int i = 0; i < 6; i++)
     web("fact", textf("The room %d has %d windows and a door.", i, i + 2));
@@ -365,4 +385,8 @@ TEST(a_server_syncs_the_page, .seconds = 60) {
   CHECK(wait_for(is_stored));
   CHECK(wait_for(is_marked));
   serve_stop(s);
+  /* What a person wrote does not fade. */
+  cli_day(200);
+  OK("maintain");
+  CHECK(is_stored());
 }

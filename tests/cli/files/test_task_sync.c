@@ -308,6 +308,21 @@ TEST(a_task_removed_from_the_file_does_not_come_back) {
   CHECK_INT(jint(r, "tasks"), 1);
 }
 
+TEST(a_task_forgotten_in_the_store_does_not_come_back_for_its_circle) {
+  write_tasks(CIRCLE(CLOSES ITSELF));
+  sync_now();
+  OK("--project", "shop", "forget", "C", "--reason", "no books");
+  OK("--project", "shop", "forget", "D", "--reason", "no painter");
+  yyjson_val *r = sync_now();
+  CHECK_INT(jint(r, "store.added"), 0);
+  CHECK_INT(jint(r, "in_file.removed"), 2);
+  CHECK(!in_file("C") && !in_file("D") && in_file("A"));
+  /* Another blocker is an edit. */
+  OK("--project", "shop", "forget", "B", "--reason", "no schedule");
+  edit("B", "blocked_by", "[\"A\"]");
+  CHECK_INT(jint(sync_now(), "store.added"), 1);
+}
+
 TEST(bad_files_change_nothing) {
   write_tasks(LOCKING);
   sync_now();

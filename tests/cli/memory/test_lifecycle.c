@@ -432,5 +432,7 @@ TEST(a_list_counts_faded_and_archived_memories) {
   CHECK_INT(jint(r, "faded"), 1);
   CHECK_INT(jint(r, "archived"), 1);
   CHECK(!jget(OK("list", "--kind", "task"), "faded"));
+  struct str out = proc_run(.argv = ARGS(CAIRN_BIN, "list"), .env = cli_env()).out;
+  CHECK(has(out, "faded, not listed: 1; 'cairn list --state faded' lists them\narchived, not listed: 1;"));
   CHECK_INT(jint(OK("stats"), "by_state.faded"), 1);
 }

@@ -29,6 +29,8 @@ TEST(messages_are_appended_from_options_and_lines) {
                              "talk", "-", "--json");
   CHECK_INT(fed.exit_code, 0);
   CHECK_INT(lines_of(fed.out).n, 2);
+  CAIRN_FED(STR(LINE("user", "Hello")), "--project", "shop", "transcript", "append", "talk", "-");
+  CHECK(!jget(OK("--project", "shop", "transcript", "list"), "rebuilt"));
   r = OK("transcript", "read", "talk");
   CHECK_INT(jint(r, "count"), 5);
   CHECK_STR(jstr(r, "messages[1].input.path"), "README.md");
@@ -186,6 +188,11 @@ TEST(one_bad_memory_of_an_answer_does_not_refuse_the_others) {
   CHECK(has(jstr(r, "memories[3].error.message"), "txt"));
   CHECK(has(jstr(r, "memories[4].error.message"), "element 5") && has(jstr(r, "memories[4].error.message"), "project"));
   CHECK_STR(jstr(OK("get", num(jint(r, "memories[5].id"))), "body"), "Bob looks after the cron jobs");
+  struct str out =
+      proc_run(.argv = ARGS(CAIRN_BIN, "transcript", "flush", "talk", "--memories", "[7,\"Bob grows leeks\"]"),
+               .env = cli_env())
+          .out;
+  CHECK(has(out, "\n  element 1: "));
 }
 
 TEST(without_an_answer_labelled_sentences_are_stored_with_low_trust) {
@@ -283,5 +290,9 @@ TEST(transcripts_are_found_only_on_request) {
   CHECK_INT(jlen(OK("search", "cormorants lighthouse", "--in", "sessions"), "results"), 2);
   CHECK_INT(jint(OK("transcript", "index"), "sessions"), 0);
   CHECK_INT(jint(OK("transcript", "index", "--remove"), "removed"), 2);
-  CHECK_INT(jlen(OK("search", "cormorants lighthouse", "--in", "sessions"), "results"), 0);
+  r = OK("search", "cormorants lighthouse", "--in", "sessions");
+  CHECK_INT(jlen(r, "results"), 0);
+  CHECK_STR(jstr(r, "not_indexed"), "no transcript is indexed yet");
+  OK("transcript", "index");
+  CHECK(!jget(OK("search", "--in", "sessions", "--mode", "keyword", "zeppelin"), "not_indexed"));
 }

@@ -23,7 +23,8 @@ static void capture_str(struct result *r, struct str text) {
     enum kind kind;
     CHECK(text_has_letter(p->headline) && text_count_words(p->headline) <= HEADLINE_WORDS);
     CHECK(p->headline.n <= HEADLINE_BYTES);
-    CHECK(text_count_words(p->body) >= CAPTURE_MIN_WORDS && text_count_words(p->body) <= CAPTURE_MAX_WORDS);
+    size_t least = strcmp(p->type_cue, "task") == 0 ? CAPTURE_MIN_TASK_WORDS : CAPTURE_MIN_WORDS;
+    CHECK(text_count_words(p->body) >= least && text_count_words(p->body) <= CAPTURE_MAX_WORDS);
     CHECK(kind_parse(str_from(p->type_cue), &kind));
   }
 }
@@ -336,5 +337,19 @@ TEST(a_task_in_a_list_is_a_piece_of_its_own) {
   CHECK_STR(r.pieces.v[2].body, "TODO: order two new ropes for the anchor");
   CHECK_INT(r.dropped.n, 1);
   CHECK_STR(r.dropped.v[0], "before Friday");
+  arena_release(&r.a);
+  /* Also if most items are short. */
+  capture(&r, "- [ ] Renew the certificate of the mail server\n- ok\n- The office is closed on Friday\n- yes\n- TODO: "
+              "buy rope\n- fine\n");
+  CHECK_INT(r.pieces.n, 3);
+  CHECK_STR(r.pieces.v[0].body, "Renew the certificate of the mail server");
+  CHECK_STR(r.pieces.v[1].body, "- ok\n- The office is closed on Friday\n- yes");
+  CHECK_STR(r.pieces.v[2].body, "TODO: buy rope");
+  CHECK(r.dropped.n == 1 && str_is(r.dropped.v[0], "fine"));
+  arena_release(&r.a);
+  capture(&r, "## Todo\n\n- [ ] write docs\n- [x] paint the fence\n- call Bob\n");
+  CHECK_INT(r.pieces.n, 3);
+  CHECK_STR(r.pieces.v[2].body, "Todo\n\ncall Bob");
+  CHECK_STR(str_from(r.pieces.v[2].type_cue), "task");
   arena_release(&r.a);
 }

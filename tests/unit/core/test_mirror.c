@@ -454,6 +454,45 @@ TEST(a_damaged_anchor_never_becomes_text) {
   }
 }
 
+TEST(an_anchor_that_lost_either_end_never_becomes_text) {
+  keep(section("Facts"), STR("One."));
+  keep(section("Facts"), STR("Two.\nIn two lines."));
+  struct str page = sync(STR("")), forms[] = {page, in_old_form(page)};
+  for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+    size_t from = str_find(forms[f], STR("<!--"), str_find(forms[f], STR("- Two."), 0));
+    size_t to = str_find(forms[f], STR("-->"), from) + 3;
+    for (size_t n = 1; n < to - from; n++)
+      for (int end = 0; end < 2; end++) {
+        size_t cut = end ? to - n : from;
+        struct outcome o;
+        struct str text =
+            arena_printf(&a, "%.*s%.*s", (int)cut, forms[f].p, STR_ARG(str_slice(forms[f], cut + n, forms[f].n)));
+        test_note("form %zu, %zu bytes at the %s", f, n, end ? "end" : "beginning");
+        CHECK(str_eq(sync_with(text, NULL, &options, &o), page));
+        CHECK(o.actions == 0 && store.n == 2);
+      }
+  }
+  /* The text has changed, too. */
+  struct outcome o;
+  sync_with(swap(page, "Two. <!--#", "Two things. "), NULL, &options, &o);
+  CHECK(o.actions == 1 && store.n == 3 && mem_of(2)->next == 3);
+  CHECK_STR(mem_of(3)->text, "Two things.\nIn two lines.");
+}
+
+TEST(text_that_looks_like_the_end_of_an_anchor_stays) {
+  keep(section("Facts"), STR("The arrow is -->"));
+  keep(section("Facts"), STR("Send it to port 80"));
+  struct str page = sync(STR(""));
+  CHECK(str_eq(sync(page), page));
+  struct outcome o;
+  sync_with(swap(page, "## Facts\n\n", "## Facts\n\n- Send it to port 80 -->\n- From a to -->\n- 1f-->\n"), NULL,
+            &options, &o);
+  CHECK_INT(o.actions, 3);
+  CHECK_STR(mem_of(3)->text, "Send it to port 80 -->");
+  CHECK_STR(mem_of(4)->text, "From a to -->");
+  CHECK_STR(mem_of(5)->text, "1f-->");
+}
+
 TEST(an_anchor_with_the_id_of_another_memory_is_ignored) {
   keep(section("Facts"), STR("One."));
   struct outcome o;
