@@ -1,4 +1,6 @@
 /* test_token_http.c: limits of a token over HTTP: project, read-only, profile, sessions, revocation, expiry. */
+#include <unistd.h>
+
 #include "base/os/fs.h"
 #include "support/serve.h"
 
@@ -141,6 +143,35 @@ TEST(revoking_a_token_revokes_those_it_created, .seconds = 60) {
   CHECK_INT(status(s, kept, "GET", "/api/v1/memories", NULL), 200);
   serve_stop(s);
   CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'token:revoke'"), 3);
+}
+
+static int accepted_tokens(const struct serve *s) {
+  static const char name[] = "\ncairn_tokens_total{result=\"accepted\"} ";
+  struct str page = serve_get(s, "/metrics").body;
+  size_t at = str_find(page, str_from(name), 0);
+  CHECK(at != SIZE_MAX);
+  return atoi(page.p + at + strlen(name));
+}
+
+/* The call is authenticated and waits for the lock while its token is revoked. */
+TEST(a_token_that_is_revoked_meanwhile_creates_none, .seconds = 60) {
+  const char *stolen = token("stolen", NULL);
+  struct serve *s = serve_start(NULL);
+  int before = accepted_tokens(s);
+  struct direct *d = direct_open(cli_db());
+  direct_lock(d);
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text("POST", "/api/v1/tokens", textf("%sContent-Type: application/json\r\n", bearer(stolen)),
+                            STR("{\"name\":\"child\"}")));
+  while (accepted_tokens(s) == before) /* bounded by the test's time limit */
+    usleep(5000);
+  direct_do(d, "UPDATE token SET revoked_at = created_at");
+  direct_do(d, "COMMIT");
+  CHECK_INT(wire_answer(w, false).status, 401);
+  wire_close(w);
+  direct_close(d);
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM token"), 1);
 }
 
 TEST(a_new_token_with_an_old_name_is_no_parent, .seconds = 60) {
