@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/os/fs.h"
@@ -103,27 +104,40 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
                               "--dry-run shows what would be done");
 }
 
-/* True if the file is a Markdown file in the repository, or in the folder, that its path names. */
+static bool is_within(const char *path, const char *top) {
+  size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
+  return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* True if the file is a Markdown file in the repository, or in the folder, that its path names. If there is no file
+ * yet, this applies to its folder. */
 static bool stays_inside(struct syncing *y) {
   struct arena *a = y->call->arena;
-  char real[PATH_MAX], top[PATH_MAX];
   struct str folder = fs_dirname(y->path), root = project_top(a, folder);
-  if (!realpath(arena_cstr(a, y->path), real) || !realpath(arena_cstr(a, root.p ? root : folder), top))
-    return true; /* there is no file yet */
-  struct str file = str_from(real);
-  return is_markdown(file) && str_starts(file, str_from(top)) &&
-         (file.p[strlen(top)] == '/' || str_is(str_from(top), "/"));
+  const char *path = arena_cstr(a, y->path), *place = arena_cstr(a, folder);
+  char real[PATH_MAX], top[PATH_MAX];
+  struct stat st;
+  if (!realpath(root.p ? arena_cstr(a, root) : place, top))
+    return true;
+  if (realpath(path, real))
+    return is_markdown(str_from(real)) && is_within(real, top);
+  return lstat(path, &st) != 0 && (!realpath(place, real) || is_within(real, top));
 }
 
 /* A repository may contain a link to any file of its user. Such a file is only written if it is our page already. */
 static enum status check_link(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
+  const char *path = arena_cstr(call->arena, y->path);
   char real[PATH_MAX];
+  struct stat st;
   if (stays_inside(y) || (page->owner.p && owner_may_write(page->owner, y->owner)))
     return STATUS_OK;
-  bool found = realpath(arena_cstr(call->arena, y->path), real) != NULL;
-  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %s, outside of its repository or folder", STR_ARG(y->path),
-            found ? real : "a file");
+  if (realpath(path, real))
+    error_set(call->err, STATUS_CONFLICT, "%s is a link to %s, outside of its repository or folder", path, real);
+  else if (lstat(path, &st) == 0)
+    error_set(call->err, STATUS_CONFLICT, "%s is a link to a file that does not exist", path);
+  else
+    error_set(call->err, STATUS_CONFLICT, "the folder of %s is a link out of its repository", path);
   return error_fix(call->err, "name the file itself with --path, if it is the one you want");
 }
 
@@ -191,7 +205,8 @@ static enum status check_path(struct syncing *y) {
   return error_fix(call->err, "name a Markdown file, for example --path MEMORY.md");
 }
 
-/* Absolute, because the path is stored. */
+/* Absolute, because the path is stored. Leading ".." are resolved: otherwise the repository of the working directory
+ * would be taken for that of the file. */
 static enum status absolute_path(struct op_call *call, struct str given, struct str *ret_path) {
   char cwd[PATH_MAX];
   if (given.n && given.p[0] == '/') {
@@ -200,7 +215,10 @@ static enum status absolute_path(struct op_call *call, struct str given, struct 
   }
   if (!getcwd(cwd, sizeof(cwd)))
     return error_errno(call->err, errno, "cannot determine the working directory");
-  *ret_path = arena_printf(call->arena, "%s/%.*s", cwd, STR_ARG(given));
+  struct str folder = str_from(cwd);
+  for (; str_starts(given, STR("../")); given = str_slice(given, 3, given.n))
+    folder = fs_dirname(folder);
+  *ret_path = arena_printf(call->arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(given));
   return STATUS_OK;
 }
 
