@@ -294,7 +294,7 @@ enum status op_sync(struct op_call *call) {
     file_event_read(call, FILE_LONG_TERM, y.path, y.size);
   if (y.written)
     file_event_write(call, FILE_LONG_TERM, y.path, y.delta);
-  json_put(call->doc, call->result, "file", y.path);
+  json_put(call->doc, call->result, "file", call_path(call, y.path));
   json_put(call->doc, call->result, "project", call->caller.project);
   json_put_bool(call->doc, call->result, "written", y.written);
   json_put_bool(call->doc, call->result, "created", y.created);

@@ -410,8 +410,10 @@ TEST(a_session_belongs_to_a_token_not_to_its_name) {
 /* Neither the folders of the machine nor its processes concern a client on the network. */
 TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
   static const char *const paths[] = {"/api/v1/stats", "/api/v1/health", "/api/v1/sessions?all_projects=true",
-                                      "/api/v1/boot"};
-  static const char *const ops[][2] = {{"/api/v1/ops/transcript-list", "{}"},
+                                      "/api/v1/boot", "/api/v1/events?since=0&limit=1000"};
+  static const char *const ops[][2] = {{"/api/v1/ops/task-sync", "{}"},
+                                       {"/api/v1/ops/transcript-append", "{\"session\":\"b\",\"content\":\"hello\"}"},
+                                       {"/api/v1/ops/transcript-list", "{}"},
                                        {"/api/v1/ops/transcript-read", "{\"session\":\"talk\"}"},
                                        {"/api/v1/ops/source-list", "{}"}};
   const char *t = token("all", NULL), *docs = path_join(NULL, "docs");
@@ -430,6 +432,14 @@ TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
     CHECK_INT(a.status, 200);
     CHECK(!has(a.body, test_dir()));
   }
+  struct answer page = serve_do(
+      s, "POST", "/mcp/full",
+      textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+            "Mcp-Name: memory_sync\r\n",
+            bearer(t)),
+      STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_sync\","
+          "\"arguments\":{}," META "}}"));
+  CHECK(has(page.body, "MEMORY.md") && !has(page.body, test_dir()));
   CHECK(has(rest(s, t, "GET", "/api/v1/sessions?all_projects=true", NULL).body, "\"cwd\":\"work\""));
   CHECK(on_postgres() || has(rest(s, NULL, "GET", "/api/v1/stats", NULL).body, test_dir())); /* the local user */
   serve_stop(s);
