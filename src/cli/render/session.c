@@ -42,7 +42,10 @@ static void add_memories(struct page *page, const char *title, yyjson_val *list,
     buf_adds(&page->b, "  ");
     page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(m, "id")));
     buf_adds(&page->b, "  ");
-    page_line(page, "", json_str(m, text), 10);
+    struct str author = json_str(m, "author"), line = json_str(m, text);
+    if (author.p) /* in front: the end of a long line is cut */
+      line = arena_printf(page->b.a, "(written by %.*s, not by a person) %.*s", STR_ARG(author), STR_ARG(line));
+    page_line(page, "", line, 10);
     buf_addc(&page->b, '\n');
   }
 }
