@@ -37,7 +37,10 @@ static void add_memories(struct page *page, const char *title, yyjson_val *list,
     struct str id = page_value(page, yyjson_obj_get(m, "id"));
     page_styled(page, page->term.style.dim, id);
     buf_adds(&page->b, "  ");
-    page_wrap(page, json_str(m, text), id.n + 4);
+    struct str author = json_str(m, "author"), line = json_str(m, text);
+    if (author.p)
+      line = arena_printf(page->b.a, "(written by %.*s, not by a person) %.*s", STR_ARG(author), STR_ARG(line));
+    page_wrap(page, line, id.n + 4);
     buf_addc(&page->b, '\n');
   }
 }

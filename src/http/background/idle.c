@@ -10,11 +10,12 @@
 #include "op/admin/upkeep.h"
 
 enum {
-  QUIET_US = 2 * 1000 * 1000,    /* idle time before background work starts */
-  POLL_MS = 1000,                /* polling interval, also between two batches of embeddings */
-  RECHECK_US = 60 * 1000 * 1000, /* between checks for texts without vectors, if there were none */
-  BUSY_US = 5 * 1000 * 1000,     /* between two batches of embeddings while calls arrive all the time */
-  FIRST_US = 10 * 1000 * 1000,   /* delay after start */
+  QUIET_US = 2 * 1000 * 1000,     /* idle time before background work starts */
+  POLL_MS = 1000,                 /* polling interval, also between two batches of embeddings */
+  RECHECK_US = 60 * 1000 * 1000,  /* between checks for texts without vectors, if there were none */
+  BUSY_US = 5 * 1000 * 1000,      /* between two batches of embeddings while calls arrive all the time */
+  PATIENCE_US = 60 * 1000 * 1000, /* wait of due maintenance for a quiet moment */
+  FIRST_US = 10 * 1000 * 1000,    /* delay after start */
 };
 #define HOUR_US (INT64_C(3600) * 1000 * 1000)
 
@@ -32,6 +33,10 @@ static bool is_quiet(struct http_daemon *d, int64_t now) {
   return quiet;
 }
 
+bool idle_may_maintain(bool quiet, int64_t now, int64_t due) {
+  return now >= due && (quiet || now - due >= PATIENCE_US);
+}
+
 /* Team number n: the server's own, then those of tokens. False if there is none. */
 static bool find_team(struct idle *i, size_t n, char ret_name[WORK_TEAM_SIZE]) {
   struct http_daemon *d = i->daemon;
@@ -47,6 +52,7 @@ static bool find_team(struct idle *i, size_t n, char ret_name[WORK_TEAM_SIZE]) {
 static struct caller caller_of(const struct idle *i, const char *team) {
   struct caller c = i->daemon->shared.caller;
   c.team = str_from(team);
+  c.source = STR("server");
   return c;
 }
 
@@ -84,7 +90,7 @@ static void work(void *arg) {
   bool quiet = is_quiet(i->daemon, now);
   thread_use_one_core();
   pool_trim(i->daemon->shared.pool);
-  if (quiet && now >= i->maintain_at) {
+  if (idle_may_maintain(quiet, now, i->maintain_at)) {
     maintain(i, &hooks);
     i->maintain_at = now + HOUR_US;
   } else if (now >= i->embed_at && (quiet || now - i->embedded_at >= BUSY_US)) {

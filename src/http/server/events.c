@@ -42,7 +42,7 @@ static void on_event(void *arg, const struct event *e) {
   if (!ARENA_BOUNDARY(&scratch, oom)) {
     struct str id = arena_printf(&scratch, "%lld", (long long)e->seq);
     http_stream_send(l->stream, id, STR_NONE,
-                     scrub_line(feed_secrets(l->feed, &scratch), &scratch, event_json(&scratch, e)));
+                     scrub_line(feed_secrets(l->feed, &scratch), &scratch, event_json(&scratch, e, l->who)));
   }
   arena_release(&scratch);
   l->paused = http_stream_pending(l->stream) > AHEAD_MAX;

@@ -7,8 +7,9 @@
 #include "mcp/protocol/server.h"
 #include "op/access/authenticate.h"
 
-/* SESSIONS_MAX: of all callers. OWN_MAX: of a token; it replaces its own least recently used one. A team replaces its
- * own if it has TEAM_MAX, so it cannot evict all sessions of other teams. */
+/* SESSIONS_MAX: of all callers. OWN_MAX: of a token; it replaces its own least recently used one. Local callers may
+ * have more, but once there are SESSIONS_MAX they replace their own, too. A team replaces its own if it has TEAM_MAX,
+ * so it cannot evict all sessions of other teams. */
 enum { SESSIONS_MAX = 1024, OWN_MAX = 64, TEAM_MAX = SESSIONS_MAX / 2 };
 enum { SESSION_RANDOM = 20, CAPABILITIES_MAX = 64 * 1024, NAME_MAX_BYTES = 200 };
 
@@ -221,7 +222,7 @@ static struct mcp_session *eviction_candidate(struct mcp_server *server, const s
       group_add(&own, s);
   }
   struct mcp_session *found = NULL;
-  if (caller->principal && own.n >= OWN_MAX)
+  if (own.n >= OWN_MAX && (caller->principal || all.n >= SESSIONS_MAX))
     found = own.oldest;
   else if (all.n >= SESSIONS_MAX)
     found = team.n >= TEAM_MAX ? team.oldest : all.oldest;

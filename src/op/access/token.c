@@ -154,6 +154,15 @@ static void generate(struct op_call *call, struct token *t) {
   sodium_memzero(&text, sizeof(text));
 }
 
+/* A call that waited for the lock while its token was revoked would create one that the revocation did not see. */
+static enum status check_not_revoked(struct op_call *call) {
+  const struct principal *who = call->caller.principal;
+  bool live = true;
+  if (who)
+    TRY(principal_is_live(call->engine->store, who, call->now, &live, call->err));
+  return live ? STATUS_OK : error_set(call->err, STATUS_UNKNOWN_CALLER, "the token was revoked meanwhile");
+}
+
 enum status op_token_add(struct op_call *call) {
   struct token token;
   struct txn who = call_author(call), txn;
@@ -162,6 +171,7 @@ enum status op_token_add(struct op_call *call) {
   generate(call, &token);
   put_token(call, call->result, &token);
   TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(check_not_revoked(call));
   TRY(token_insert(&txn, call->arena, &token, call->err));
   return txn_commit(&txn, call->err);
 }

@@ -1,4 +1,5 @@
 /* events.c: the operation events: reads and follows the event log; events as JSON. */
+#include "base/os/fs.h"
 #include "op/admin/feed.h"
 #include "op/handlers.h"
 #include "op/run/common.h"
@@ -33,7 +34,20 @@ static bool is_untrusted(struct arena *a, const struct event *e) {
   return m.trust.p && !memory_is_trusted(&m);
 }
 
-struct str event_json(struct arena *a, const struct event *e) {
+/* Paths of the machine without their folders, as from call_path(). */
+static struct str without_folders(struct arena *a, struct str detail) {
+  struct error ignored;
+  yyjson_val *v = NULL;
+  if (str_find(detail, STR("\"path\":\"/"), 0) == SIZE_MAX || json_read(a, detail, &v, &ignored) != STATUS_OK)
+    return detail;
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *copy = yyjson_val_mut_copy(doc, v);
+  yyjson_mut_obj_remove_key(copy, "path");
+  json_put(doc, copy, "path", fs_basename(json_str(v, "path")));
+  return json_write(a, copy, false);
+}
+
+struct str event_json(struct arena *a, const struct event *e, const struct principal *who) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
   char time[TIME_TEXT_SIZE];
@@ -52,7 +66,7 @@ struct str event_json(struct arena *a, const struct event *e) {
   json_put_opt(doc, v, "session", e->session);
   put_json(doc, v, "before", e->before);
   put_json(doc, v, "after", e->after);
-  put_json(doc, v, "detail", e->detail);
+  put_json(doc, v, "detail", who ? without_folders(a, e->detail) : e->detail);
   if (e->purged)
     json_put_bool(doc, v, "purged", true);
   if (is_untrusted(a, e))
@@ -72,7 +86,7 @@ static enum status emit(struct listing *f, struct str line) {
 static enum status show(void *arg, const struct event *e) {
   struct listing *f = arg;
   f->last = e->seq;
-  enum status s = emit(f, event_json(f->line, e));
+  enum status s = emit(f, event_json(f->line, e, f->call->caller.principal));
   arena_release(f->line);
   return s;
 }
@@ -84,7 +98,7 @@ static void wait_for_poll(void) {
 
 static enum status collect(void *arg, const struct event *e) {
   struct listing *f = arg;
-  struct str line = event_json(f->line, e);
+  struct str line = event_json(f->line, e, f->call->caller.principal);
   f->last = f->newest.n ? f->last : e->seq;
   strs_push(f->call->arena, &f->newest, arena_dup(f->call->arena, line));
   arena_release(f->line);

@@ -37,5 +37,5 @@ struct redactor;
  * the subscriber's function. */
 const struct redactor *feed_secrets(struct feed *feed, struct arena *a);
 
-/* One line of JSON, as printed by `cairn events`. */
-struct str event_json(struct arena *a, const struct event *e);
+/* One line of JSON, as printed by `cairn events`. A caller with a token gets paths of the machine without folders. */
+struct str event_json(struct arena *a, const struct event *e, const struct principal *who);

@@ -163,15 +163,14 @@ static enum status add_delivered(struct boot *b) {
   return STATUS_OK;
 }
 
-static bool is_by_person(const struct memory *m) { return str_is(m->trust, "user"); }
-
 static void add_blocker(struct boot *b, const struct memory *m, bool protect) {
   add(b, BOOT_G_BLOCKERS, m, SIZE_MAX, protect);
-  if (is_by_person(m))
+  struct str author = agent_author(m);
+  if (!author.p)
     return;
   struct boot_group *group = &b->groups[BOOT_G_BLOCKERS];
   struct boot_line *line = &group->v[group->n - 1];
-  line->author = str_empty(m->source) ? STR("an agent") : m->source;
+  line->author = author;
   line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
                             STR_ARG(line->author));
 }
@@ -186,7 +185,7 @@ static enum status add_blockers(struct boot *b) {
   for (int pass = 0; pass < 4; pass++)
     for (size_t i = 0; i < rules.n; i++) {
       const struct memory *m = &rules.v[i];
-      bool always = is_always_delivered(m), person = is_by_person(m);
+      bool always = is_always_delivered(m), person = !agent_author(m).p;
       bool now = pass == 0 ? always && person : pass == 1 ? always && pins < AGENT_PINS : pass == 2 ? person : true;
       if (added[i] || !now)
         continue;

@@ -90,8 +90,7 @@ static size_t find_merge_conflict(struct str text) {
   size_t begin = 0, number = 1;
   bool halved = false;
   for (; str_next(&text, '\n', &line); number++) {
-    if (str_starts(line, STR("<<<<<<< "))) {
-      begin = number;
+    if (str_starts(line, STR("      begin = number;
       halved = false;
     } else if (begin && str_is(line, "=======")) {
       halved = true;
@@ -131,6 +130,7 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
                               "--dry-run shows what would be done");
 }
 
+<<<<<<< HEAD
 /* The file that the path names, with links resolved; that of its folder if there is no file yet. Absent if there is no
  * such folder, or if the path is a link to nothing. */
 static struct str real_path(struct arena *a, struct str path) {
@@ -236,7 +236,8 @@ static enum status check_path(struct syncing *y) {
   return error_fix(call->err, "name a Markdown file, for example --path MEMORY.md");
 }
 
-/* Absolute, because the path is stored. */
+/* Absolute, because the path is stored. Leading ".." are resolved: otherwise the repository of the working directory
+ * would be taken for that of the file. */
 static enum status absolute_path(struct op_call *call, struct str given, struct str *ret_path) {
   char cwd[PATH_MAX];
   if (given.n && given.p[0] == '/') {
@@ -245,7 +246,10 @@ static enum status absolute_path(struct op_call *call, struct str given, struct 
   }
   if (!getcwd(cwd, sizeof(cwd)))
     return error_errno(call->err, errno, "cannot determine the working directory");
-  *ret_path = arena_printf(call->arena, "%s/%.*s", cwd, STR_ARG(given));
+  struct str folder = str_from(cwd);
+  for (; str_starts(given, STR("../")); given = str_slice(given, 3, given.n))
+    folder = fs_dirname(folder);
+  *ret_path = arena_printf(call->arena, "%.*s/%.*s", STR_ARG(folder), STR_ARG(given));
   return STATUS_OK;
 }
 
@@ -321,7 +325,7 @@ enum status op_sync(struct op_call *call) {
     file_event_read(call, FILE_LONG_TERM, y.path, y.size);
   if (y.written)
     file_event_write(call, FILE_LONG_TERM, y.path, y.delta);
-  json_put(call->doc, call->result, "file", y.path);
+  json_put(call->doc, call->result, "file", call_path(call, y.path));
   json_put(call->doc, call->result, "project", call->caller.project);
   json_put_bool(call->doc, call->result, "written", y.written);
   json_put_bool(call->doc, call->result, "created", y.created);

@@ -296,10 +296,21 @@ static void note_call(const struct op_call *call, enum status s, int64_t began_u
 void op_note(struct engine *engine, const struct caller *caller, struct str op, int64_t began_us,
              const struct error *err) {
   char number[24];
-  struct telemetry_call t = describe(caller, op, clock_now(&engine->clock), began_us, err, number);
-  pthread_mutex_lock(&engine->lock);
+  struct arena a;
+  struct error ignored;
+  struct store_boundary oom;
+  struct caller named = *caller;
+  arena_init(&a);
+  enum status s = engine_lock_team(engine, caller->team.p ? caller->team : STR(""), &ignored);
+  if (STORE_BOUNDARY(engine->store, &a, oom) || (engine->store && s != STATUS_OK))
+    named.project = named.source = named.session = STR(""); /* rather than with secrets */
+  else
+    scrub_caller(engine, &a, &named);
+  struct telemetry_call t = describe(&named, op, clock_now(&engine->clock), began_us, err, number);
   telemetry_note_in(engine, &t);
-  pthread_mutex_unlock(&engine->lock);
+  s = engine_unlock_team(engine, s, &ignored);
+  (void)s; /* the next call reports a broken connection */
+  arena_release(&a);
 }
 
 /* A sandboxed server cannot write to paths that were configured after it started. */

@@ -272,19 +272,18 @@ void scrub_close(struct scrub_stream *stream) { arena_release(&stream->line); }
 
 /* ---- the call ---- */
 
-static void clean_caller(struct op_call *call) {
-  struct caller *c = &call->caller;
+static void clean_caller(const struct redactor *what, struct arena *a, struct caller *c) {
   struct str *names[] = {&c->project, &c->source, &c->session, &c->tool};
   int64_t ignored = 0;
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
-    *names[i] = redacted(call->secrets, call->arena, *names[i], &ignored);
+    *names[i] = redacted(what, a, *names[i], &ignored);
   if (!c->origin)
     return;
-  struct origin *o = arena_new(call->arena, struct origin);
+  struct origin *o = arena_new(a, struct origin);
   *o = *c->origin;
-  o->cwd = redacted(call->secrets, call->arena, o->cwd, &ignored);
-  o->client = redacted(call->secrets, call->arena, o->client, &ignored);
-  o->client_version = redacted(call->secrets, call->arena, o->client_version, &ignored);
+  o->cwd = redacted(what, a, o->cwd, &ignored);
+  o->client = redacted(what, a, o->client, &ignored);
+  o->client_version = redacted(what, a, o->client_version, &ignored);
   c->origin = o;
 }
 
@@ -334,7 +333,11 @@ void scrub_refresh(struct op_call *call) {
 void scrub_begin(struct op_call *call) {
   bool writes = call->op->flags & (OP_WRITE | OP_NO_TXN);
   call->secrets = cached_redactor(call->engine, call->caller.team, !writes, call->arena);
-  clean_caller(call);
+  clean_caller(call->secrets, call->arena, &call->caller);
+}
+
+void scrub_caller(struct engine *engine, struct arena *a, struct caller *caller) {
+  clean_caller(engine->store ? cached_redactor(engine, caller->team, true, a) : NULL, a, caller);
 }
 
 /* ---- errors of an interface ---- */

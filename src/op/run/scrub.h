@@ -41,6 +41,10 @@ const struct redactor *scrub_redactor(struct engine *engine, struct str team, st
  * only patterns. */
 void scrub_interface_error(struct engine *engine, struct str team, struct error *err);
 
+/* Redacts the names of a call that an interface records itself: a client chooses its own and the project. Without a
+ * store it checks only patterns; with one, see scrub_redactor(). */
+void scrub_caller(struct engine *engine, struct arena *a, struct caller *caller);
+
 /* ---- for operations, for text from files or parts of an argument ---- */
 
 /* Redacts a text to be stored and counts the secrets; or refuses it, calling it `name` in the error. */

@@ -36,6 +36,7 @@ static enum status put_guardrail(struct checkpoint *c, yyjson_mut_val *arr, stru
   json_put_int(call->doc, v, "id", m->id);
   json_put(call->doc, v, "headline", m->headline);
   json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
+  json_put_opt(call->doc, v, "author", agent_author(m));
   return STATUS_OK;
 }
 
@@ -43,15 +44,16 @@ static bool is_always_shown(const struct memory *m) {
   return str_is(m->delivery, "pinned") || str_is(m->delivery, "boot") || m->skill_always_on;
 }
 
-/* Blockers that are pinned or delivered at boot. */
+/* Blockers that are pinned or delivered at boot, a person's first. */
 static enum status put_pinned(struct checkpoint *c, yyjson_mut_val *arr) {
   struct op_call *call = c->call;
   struct filter f = {.severity = STR("blocker"), .trusted = true};
   struct memories rules = {0};
   TRY(memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err));
-  for (size_t i = 0; i < rules.n; i++)
-    if (is_always_shown(&rules.v[i]))
-      TRY(put_guardrail(c, arr, &rules.v[i]));
+  for (int by_agents = 0; by_agents < 2; by_agents++)
+    for (size_t i = 0; i < rules.n; i++)
+      if (is_always_shown(&rules.v[i]) && (agent_author(&rules.v[i]).p != NULL) == by_agents)
+        TRY(put_guardrail(c, arr, &rules.v[i]));
   return STATUS_OK;
 }
 

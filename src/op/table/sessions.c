@@ -102,7 +102,7 @@ const struct op sessions_ops[] = {
    "same action within five minutes. Never blocks.",
    .example = "cairn checkpoint 'force-push to main'",
    .params = checkpoint_params, .flags = OP_PROJECT,
-   .result = "action skipped:bool cooldown_s:int guardrails:[(" SHOWN_MEMORY " text)] "
+   .result = "action skipped:bool cooldown_s:int guardrails:[(" SHOWN_MEMORY " text author?)] "
    "relevant:[(" SHOWN_MEMORY " kind type severity? snippet score:num)] degraded?",
    .routes = ROUTES(ROUTE("POST", "/checkpoint")),
    .run = op_checkpoint},

@@ -331,7 +331,7 @@ static void put_result(struct mirror *m, bool dry_run) {
     file_event_read(m->call, FILE_TASKS, m->path, (int64_t)m->text.n);
   if (m->written)
     file_event_write(m->call, FILE_TASKS, m->path, m->delta);
-  json_put(doc, result, "file", m->path);
+  json_put(doc, result, "file", call_path(m->call, m->path));
   put_counts(m);
   yyjson_mut_val *conflicts = json_put_arr(doc, result, "conflicts");
   yyjson_mut_val *cycles = json_put_arr(doc, result, "cycles");

@@ -5,6 +5,7 @@
  * after a power cut but never claims more than was durable. A mark of another epoch (another store, or the content
  * before a restore), without a valid checksum, or absent says nothing. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -23,13 +24,19 @@ struct mark {
   int64_t lost; /* transactions that were found missing and not accepted yet */
 };
 
+/* Beside the file and its log, also if the store is opened through a link. */
+static void mark_path(const char *store, char *out, size_t size) {
+  char real[PATH_MAX];
+  snprintf(out, size, "%s-mark", realpath(store, real) ? real : store);
+}
+
 /* Returns the locked file, -1 if there is none or it stays locked: a restore holds the lock for long, and a commit must
  * not wait for it. */
 static int open_mark(const char *store, bool write) {
   enum { TRIES = 50, PAUSE_NS = 200000 };
-  char path[4300];
-  snprintf(path, sizeof(path), "%s-mark", store);
-  int fd = open(path, (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW, 0600);
+  char path[PATH_MAX + sizeof("-mark")];
+  mark_path(store, path, sizeof(path));
+  int fd = open(path, (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   for (int i = 0; fd >= 0 && flock(fd, (write ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0; i++) {
     struct timespec pause = {0, PAUSE_NS};
     if (i < TRIES && nanosleep(&pause, NULL) == 0)
@@ -148,7 +155,7 @@ int mark_suspend(const char *store) {
 }
 
 void store_remove_mark(const char *store) {
-  char path[4300];
-  snprintf(path, sizeof(path), "%s-mark", store);
+  char path[PATH_MAX + sizeof("-mark")];
+  mark_path(store, path, sizeof(path));
   unlink(path);
 }

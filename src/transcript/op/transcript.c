@@ -120,7 +120,7 @@ static void put_appended(struct appending *p) {
   struct error ignored;
   bool counted = transcript_find(&p->folder, p->session, call->arena, &info, &ignored) == STATUS_OK;
   json_put(call->doc, call->result, "session", p->session);
-  json_put_opt(call->doc, call->result, "path", d->path);
+  json_put_opt(call->doc, call->result, "path", d->path.p ? call_path(call, d->path) : STR_NONE);
   json_put_int(call->doc, call->result, "added", d->added);
   if (d->known)
     json_put_int(call->doc, call->result, "known", d->known);

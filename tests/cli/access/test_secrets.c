@@ -368,6 +368,31 @@ TEST(errors_of_an_interface_are_redacted, .seconds = 60) {
   CHECK(r.exit_code != 0 && !has(r.err, token + 4) && has(r.err, "[REDACTED:github_token]"));
 }
 
+static const char *list_call(int id, const char *project, const char *more) {
+  return textf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_list\","
+               "\"arguments\":{\"project\":\"%s\"%s}}}\n",
+               id, project, more);
+}
+
+/* A client chooses its own name and the project; its calls are recorded with both, refused ones too. */
+TEST(names_in_recorded_calls_are_redacted, .seconds = 60) {
+  begin();
+  make_secret();
+  const char *token = github_token(22);
+  struct str talk = str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+                                   "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+                                   "\"clientInfo\":{\"name\":\"%s\",\"version\":\"1\"}}}\n"
+                                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n%s%s%s%s",
+                                   token, list_call(2, token, ""), list_call(3, token, ",\"odd\":1"),
+                                   list_call(4, VALUE, ""), list_call(5, VALUE, ",\"odd\":1")));
+  CHECK_INT(CAIRN_FED(talk, "mcp", "--profile", "full").exit_code, 0);
+  CHECK(sql_number("SELECT count(*) FROM tool_call WHERE tool = 'memory_list'") == 4);
+  CHECK(sql_number("SELECT count(*) FROM tool_call WHERE project LIKE '%REDACTED%'") == 4);
+  struct str log = file_read(cli_side(".log/calls.jsonl"));
+  CHECK(!store_holds(token + 4) && !has(log, token + 4));
+  CHECK(!store_holds(VALUE) && !has(log, VALUE) && has(log, "[REDACTED:vault_secret]"));
+}
+
 /* ---- JSON shown as stored ---- */
 
 /* Differs from its JSON encoding. */

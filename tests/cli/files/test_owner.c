@@ -214,9 +214,10 @@ TEST(sync_does_not_follow_a_link_out_of_the_repository) {
   /* Nor to a file that does not exist yet. */
   REFUSED("conflict", "--project", "web", "sync", "--path", path_join(repo, "out/new.md"));
   CHECK(access(path_join(NULL, "new.md"), F_OK) != 0);
-  CHECK(unlink(page) == 0 && symlink("docs/none.md", page) == 0);
+  CHECK(unlink(page) == 0 && symlink("../new.md", page) == 0);
   yyjson_val *r = REFUSED("conflict", "--project", "web", "sync", "--path", page);
   CHECK(has(jstr(r, "message"), "a link to a file that does not exist"));
+  CHECK(access(path_join(NULL, "new.md"), F_OK) != 0);
   CHECK_INT(jint(OK("list", "--project", "web"), "total"), 0);
   /* A link inside of the repository is kept and followed. */
   file_write(path_join(repo, "docs/guide.md"), STR("- Tabs are four wide.\n"));
@@ -225,6 +226,19 @@ TEST(sync_does_not_follow_a_link_out_of_the_repository) {
   struct stat st;
   CHECK(lstat(page, &st) == 0 && S_ISLNK(st.st_mode));
   CHECK(has(file_read(path_join(repo, "docs/guide.md")), "- Tabs are four wide. <!--#"));
+}
+
+TEST(sync_writes_a_file_outside_of_the_repository_that_a_person_names) {
+  const char *repo = path_join(NULL, "repo"), *notes = path_join(NULL, "notes.md");
+  make_folder(path_join(repo, ".git"));
+  make_folder(path_join(repo, "docs"));
+  file_write(notes, STR("- Tabs are four wide.\n"));
+  OK("stats");
+  struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "--project", "web", "sync", "--path", "../../notes.md", "--adopt"),
+                          .dir = path_join(repo, "docs"), .env = cli_env());
+  CHECK_INT(r.exit_code, 0);
+  CHECK(has(r.out, notes));
+  CHECK(has(file_read(notes), "- Tabs are four wide. <!--#"));
 }
 
 TEST(sync_in_a_repository_offers_its_own_file) {

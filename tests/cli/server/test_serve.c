@@ -394,6 +394,20 @@ TEST(plain_http_listens_only_on_loopback) {
   CHECK_INT(CAIRN("serve", "--profile", "nonsense").exit_code, 2);
 }
 
+/* For its own team and for those whose tokens were used. */
+TEST(an_idle_server_runs_the_daily_maintenance, .seconds = 60, .slow = true) {
+  cli_set("CAIRN_TEAM=shop");
+  const char *token = cstr(jstr(OK("token", "add", "bot"), "token"));
+  cli_set("CAIRN_TEAM");
+  cli_set("CAIRN_NO_MAINTAIN");
+  struct serve *s = serve_start(NULL);
+  cli_set("CAIRN_NO_MAINTAIN=1");
+  CHECK_INT(serve_do(s, "GET", "/api/v1/memories", textf("Authorization: Bearer %s\r\n", token), STR_NONE).status, 200);
+  while (sql_number("SELECT count(*) FROM meta WHERE name IN ('maintained_at', 'maintained_at:shop')") < 2)
+    usleep(200 * 1000); /* bounded only by the test's time limit */
+  serve_stop(s);
+}
+
 TEST(shutdown_is_graceful) {
   struct serve *s = serve_start(NULL);
   struct wire *stream = wire_open(s), *idle = wire_open(s);

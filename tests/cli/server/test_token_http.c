@@ -1,4 +1,6 @@
 /* test_token_http.c: limits of a token over HTTP: project, read-only, profile, sessions, revocation, expiry. */
+#include <unistd.h>
+
 #include "base/os/fs.h"
 #include "support/serve.h"
 
@@ -141,6 +143,35 @@ TEST(revoking_a_token_revokes_those_it_created, .seconds = 60) {
   CHECK_INT(status(s, kept, "GET", "/api/v1/memories", NULL), 200);
   serve_stop(s);
   CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'token:revoke'"), 3);
+}
+
+static int accepted_tokens(const struct serve *s) {
+  static const char name[] = "\ncairn_tokens_total{result=\"accepted\"} ";
+  struct str page = serve_get(s, "/metrics").body;
+  size_t at = str_find(page, str_from(name), 0);
+  CHECK(at != SIZE_MAX);
+  return atoi(page.p + at + strlen(name));
+}
+
+/* The call is authenticated and waits for the lock while its token is revoked. */
+TEST(a_token_that_is_revoked_meanwhile_creates_none, .seconds = 60) {
+  const char *stolen = token("stolen", NULL);
+  struct serve *s = serve_start(NULL);
+  int before = accepted_tokens(s);
+  struct direct *d = direct_open(cli_db());
+  direct_lock(d);
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text("POST", "/api/v1/tokens", textf("%sContent-Type: application/json\r\n", bearer(stolen)),
+                            STR("{\"name\":\"child\"}")));
+  while (accepted_tokens(s) == before) /* bounded by the test's time limit */
+    usleep(5000);
+  direct_do(d, "UPDATE token SET revoked_at = created_at");
+  direct_do(d, "COMMIT");
+  CHECK_INT(wire_answer(w, false).status, 401);
+  wire_close(w);
+  direct_close(d);
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM token"), 1);
 }
 
 TEST(a_new_token_with_an_old_name_is_no_parent, .seconds = 60) {
@@ -379,8 +410,10 @@ TEST(a_session_belongs_to_a_token_not_to_its_name) {
 /* Neither the folders of the machine nor its processes concern a client on the network. */
 TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
   static const char *const paths[] = {"/api/v1/stats", "/api/v1/health", "/api/v1/sessions?all_projects=true",
-                                      "/api/v1/boot"};
-  static const char *const ops[][2] = {{"/api/v1/ops/transcript-list", "{}"},
+                                      "/api/v1/boot", "/api/v1/events?since=0&limit=1000"};
+  static const char *const ops[][2] = {{"/api/v1/ops/task-sync", "{}"},
+                                       {"/api/v1/ops/transcript-append", "{\"session\":\"b\",\"content\":\"hello\"}"},
+                                       {"/api/v1/ops/transcript-list", "{}"},
                                        {"/api/v1/ops/transcript-read", "{\"session\":\"talk\"}"},
                                        {"/api/v1/ops/source-list", "{}"}};
   const char *t = token("all", NULL), *docs = path_join(NULL, "docs");
@@ -399,6 +432,14 @@ TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
     CHECK_INT(a.status, 200);
     CHECK(!has(a.body, test_dir()));
   }
+  struct answer page = serve_do(
+      s, "POST", "/mcp/full",
+      textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+            "Mcp-Name: memory_sync\r\n",
+            bearer(t)),
+      STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_sync\","
+          "\"arguments\":{}," META "}}"));
+  CHECK(has(page.body, "MEMORY.md") && !has(page.body, test_dir()));
   CHECK(has(rest(s, t, "GET", "/api/v1/sessions?all_projects=true", NULL).body, "\"cwd\":\"work\""));
   CHECK(on_postgres() || has(rest(s, NULL, "GET", "/api/v1/stats", NULL).body, test_dir())); /* the local user */
   serve_stop(s);

@@ -198,6 +198,31 @@ TEST(a_damaged_mark_says_nothing, .only = TEST_ON_SQLITE, .seconds = 60) {
   CHECK_INT((int64_t)file_read(mark_file()).n, (int64_t)mark.n);
 }
 
+/* Both names lead to one log, so there is one mark. */
+TEST(a_store_behind_a_link_has_one_mark, .only = TEST_ON_SQLITE, .seconds = 60) {
+  const char *store = cli_db(), *copy = path_join(NULL, "copy.db"), *link = path_join(NULL, "link.db");
+  write_memories(1);
+  copy_file(store, copy);
+  CHECK_INT(symlink(store, link), 0);
+  cli_set(textf("CAIRN_DB=%s", link));
+  write_memories(2);
+  missing(0);
+  CHECK(access(textf("%s-mark", link), F_OK) != 0);
+  cli_set(textf("CAIRN_DB=%s", store));
+  CHECK_INT(rename(copy, store), 0);
+  missing(2);
+  cli_set(textf("CAIRN_DB=%s", link));
+  missing(2);
+}
+
+/* Something else at its place is no mark, and nothing waits for it. */
+TEST(a_pipe_in_place_of_the_mark_is_ignored, .only = TEST_ON_SQLITE) {
+  write_memories(1);
+  CHECK(unlink(mark_file()) == 0 && mkfifo(mark_file(), 0600) == 0);
+  write_memories(1);
+  missing(0);
+}
+
 /* Marks of several writers: none claims more than the store has. */
 TEST(writers_at_the_same_time_cause_no_alarm, .only = TEST_ON_SQLITE, .seconds = 90) {
   struct proc *p[4];

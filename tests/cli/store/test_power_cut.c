@@ -134,9 +134,10 @@ TEST(nothing_acknowledged_is_lost_in_a_power_cut, .only = TEST_ON_SQLITE, .secon
 
 enum { MESSAGES = 3, PAGES = 2 };
 
-static struct str pages[PAGES];
+static struct str pages[PAGES], key;
 
 static const char *page_file(const char *folder) { return path_join(folder, "MEMORY.md"); }
+static const char *key_file(const char *folder) { return path_join(folder, "vault.key"); }
 static const char *message_of(int i) { return textf("Message %d about the pier", i); }
 
 /* The path below the folder of the transcript that an append reported. */
@@ -160,6 +161,10 @@ static const char *record_files(void) {
     disk_note(log_path, textf("page %d", i));
   }
   CHECK(!str_eq(pages[0], pages[1]));
+  cli_set(textf("CAIRN_VAULT_KEY_FILE=%s", key_file(disk)));
+  OK_FED(STR("the tide turns at nine"), "vault", "set", "tide", "-", "--secret");
+  disk_note(log_path, "key");
+  key = file_read(key_file(disk));
   const char *file = append_messages();
   stop_recording();
   return file;
@@ -169,6 +174,8 @@ static void check_files(const struct disk_log *d, size_t point, const char *fold
   struct str page = access(page_file(folder), F_OK) == 0 ? file_read(page_file(folder)) : STR_NONE;
   if (page.p ? !str_eq(page, pages[0]) && !str_eq(page, pages[1]) : disk_noted(d, point, "page 0"))
     FAIL("MEMORY.md is '%.*s'", STR_ARG(page));
+  if (disk_noted(d, point, "key") && !str_eq(file_read(key_file(folder)), key))
+    FAIL("the key of the vault is lost");
   const char *path = path_join(folder, transcript);
   struct str messages = access(path, F_OK) == 0 ? file_read(path) : STR("");
   for (int i = 0; i < MESSAGES; i++)

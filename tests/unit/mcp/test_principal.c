@@ -193,6 +193,18 @@ TEST(a_token_does_not_evict_sessions_of_others, .seconds = 60) {
   talking_stop(&server);
 }
 
+TEST(local_callers_do_not_evict_sessions_of_tokens, .seconds = 60) {
+  struct mcp_server *server = talking_server(false, false);
+  struct principal one = principal_for("{\"name\":\"one\"}");
+  const char *mine = new_session(server, &one), *first = new_session(server, NULL), *last = NULL;
+  for (int i = 0; i < 1100; i++)
+    last = new_session(server, NULL);
+  CHECK_INT(status_of(server, &one, mine), 200);
+  CHECK_INT(status_of(server, NULL, first), 404);
+  CHECK_INT(status_of(server, NULL, last), 200);
+  talking_stop(&server);
+}
+
 /* ---- notifications ---- */
 
 #define WANTED                                                                                                         \

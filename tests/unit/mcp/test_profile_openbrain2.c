@@ -371,6 +371,7 @@ static void booting(void) {
   CHECK_INT(brain_int(v, "memory_id", 0), 1);
   CHECK_STR(result_text(v, "headline"), "Never deploy on Friday without a rollback plan");
   CHECK_STR(result_text(v, "project"), "harbor");
+  CHECK(result_text(v, "author").n); /* no person wrote it */
   CHECK_INT(brain_count(r, "blockers"), 2);
   /* the skill that is not always on is left out */
   CHECK(!script_with(r, "patterns", "memory_id", 13));

@@ -473,7 +473,7 @@ TEST(an_event_as_json_equals_the_command_output) {
                     .project = STR("p"),
                     .source = STR("cli"),
                     .after = STR("{\"x\":1}")};
-  CHECK_STR(event_json(&a, &e),
+  CHECK_STR(event_json(&a, &e, NULL),
             "{\"seq\":7,\"at\":\"2025-11-15T12:00:00.000Z\",\"action\":\"memory:write\",\"change\":\"insert\","
             "\"op\":\"remember\",\"txn\":3,\"id\":12,\"project\":\"p\",\"source\":\"cli\",\"after\":{\"x\":1}}");
   arena_release(&a);

@@ -139,6 +139,7 @@ static enum status put_rules(struct boot *b, const char *section, yyjson_mut_val
     yyjson_mut_val *m = NULL, *v = yyjson_mut_arr_add_obj(run->doc, list);
     TRY(brain_look(run, brain_int(item, "id", 0), &m));
     shape_add(run, v, m, rule_shape);
+    json_put_opt(run->doc, v, "author", result_text(item, "author"));
     if (patterns)
       json_put_num(run->doc, v, "similarity", similarity_of(near, brain_int(item, "id", 0)));
   }
