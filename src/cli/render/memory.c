@@ -168,6 +168,9 @@ static void render_list(struct page *page, yyjson_val *r) {
   if (n && n < json_int(r, "total", 0))
     buf_addf(&page->b, "%s%lld to %lld of %lld%s\n", page->term.style.dim, offset + 1, offset + n,
              (long long)json_int(r, "total", 0), page->term.style.reset);
+  layout_render(page, r,
+                "?[{faded} faded: cairn list --state faded]\n"
+                "?[{archived} archived: cairn list --state archived]\n");
 }
 
 /* ---- search results ---- */
@@ -381,7 +384,7 @@ const struct renderer memory_renderers[] = {
   {.op = "task status", .layout = TASK},
   {.op = "task block", .layout = TASK},
   {.op = "task unblock", .layout = TASK},
-  {.op = "task list", .layout = TASKS},
+  {.op = "task list", .layout = TASKS "\n?[{stale} stale: cairn task list --status stale]"},
   {.op = "task ready", .layout = TASKS},
   {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"
    "  in the store: {changes store}\n  in the file: {changes in_file}\n"

@@ -95,6 +95,7 @@ static void put_overflow(struct boot *b, size_t total, size_t shown) {
     json_put_int(doc, d, "count", (int64_t)(total - shown));
     json_put(doc, d, "fetch", STR("cairn search QUERY"));
   }
+  boot_put_retired(doc, dropped, &b->groups[BOOT_G_CONTEXT]);
   if (total >= BOOT_BLOCKS_WARN)
     json_put(doc, b->call->result, "warning",
              arena_printf(b->call->arena, "%zu of %d entries are used: reclassify or supersede some", total,

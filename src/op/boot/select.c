@@ -120,6 +120,27 @@ static void set_fetches(struct boot *b) {
   }
 }
 
+/* Counts memories that would be in the section if maintenance had not retired them. */
+static enum status count_retired(struct boot *b, enum boot_place g, struct filter f, const char *state,
+                                 const char *fetch) {
+  struct boot_group *group = &b->groups[g];
+  int64_t n = 0;
+  f.trusted = true;
+  TRY(memory_count(b->call->engine->store, &b->scope, &f, b->call->arena, &n, b->call->err));
+  group->retired = state;
+  group->fetch_retired = fetch;
+  group->retired_count += (size_t)n;
+  return STATUS_OK;
+}
+
+static enum status count_faded(struct boot *b, const struct mem_type *t) {
+  struct filter f = {.type = str_from(t->name), .states = "'faded'"};
+  if (t->decay != DECAY_FADE)
+    return STATUS_OK;
+  return count_retired(b, group_of(t->boot), f, "faded",
+                       arena_printf(b->call->arena, "cairn list --type %s --state faded", t->name).p);
+}
+
 static enum status add_typed(struct boot *b) {
   for (size_t i = 0; i < types_count(); i++) {
     const struct mem_type *t = types_at(i);
@@ -130,6 +151,7 @@ static enum status add_typed(struct boot *b) {
     for (size_t k = 0; k < found.n; k++)
       if (!needs_keyword(&found.v[k]))
         add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
+    TRY(count_faded(b, t));
   }
   return STATUS_OK;
 }
@@ -274,7 +296,8 @@ static enum status add_tasks(struct boot *b) {
                 &tasks));
   for (size_t i = 0; i < tasks.n; i++)
     add(b, BOOT_G_TASKS, &tasks.v[i], BOOT_TASKS_SHOWN, false);
-  return STATUS_OK;
+  return count_retired(b, BOOT_G_TASKS, (struct filter){.status = STR("stale")}, "stale",
+                       "cairn task list --status stale");
 }
 
 /* ---- action items, handoff, other sessions ---- */

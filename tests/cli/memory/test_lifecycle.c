@@ -216,6 +216,33 @@ TEST(an_untouched_task_goes_stale) {
 
 /* ---- maintenance ---- */
 
+TEST(stale_tasks_are_counted_where_they_are_missing) {
+  ADD_TASK("Repaint the boat");
+  OK("task", "add", "--milestone", "may", "Mend the sail");
+  CHECK(!jget(OK("task", "list"), "stale"));
+  maintain_at(100);
+  CHECK_INT(jint(OK("task", "list"), "stale"), 2);
+  CHECK_INT(jint(OK("task", "list", "--milestone", "may"), "stale"), 1);
+  CHECK(!jget(OK("task", "list", "--status", "stale"), "stale"));
+  CHECK(has(CAIRN("task", "list").out, "no tasks\n2 stale: cairn task list --status stale\n"));
+}
+
+TEST(boot_counts_what_faded_and_what_is_stale) {
+  STORE_AS_AGENT("--type", "context", "The garden is being replanted");
+  STORE_AS_AGENT("--type", "fact", "Quince jam needs an hour"); /* never a line of a boot without a task */
+  ADD_TASK("Repaint the boat");
+  CHECK_INT(jlen(OK("boot"), "dropped"), 0);
+  maintain_at(200);
+  yyjson_val *r = OK("boot");
+  CHECK_STR(jstr(r, "dropped[0].section"), "context");
+  CHECK_STR(jstr(r, "dropped[0].state"), "faded");
+  CHECK_INT(jint(r, "dropped[0].count"), 1);
+  CHECK_STR(jstr(r, "dropped[0].fetch"), "cairn list --type context --state faded");
+  CHECK_STR(jstr(r, "dropped[1].section"), "tasks");
+  CHECK(has(jstr(r, "text"), "\n- 1 stale: cairn task list --status stale\n"));
+  CHECK_STR(jstr(OK("boot", "--format", "blocks"), "dropped[0].state"), "faded");
+}
+
 TEST(maintenance_is_idempotent) {
   STORE_AS_AGENT("Parsley grows in pots");
   STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
@@ -502,6 +529,8 @@ TEST(a_list_counts_faded_and_archived_memories) {
   CHECK_INT(jint(r, "total"), 1);
   CHECK_INT(jint(r, "faded"), 1);
   CHECK_INT(jint(r, "archived"), 1);
+  struct str text = CAIRN("list").out;
+  CHECK(has(text, "\n1 faded: cairn list --state faded\n1 archived: cairn list --state archived\n"));
   CHECK(!jget(OK("list", "--kind", "task"), "faded"));
   CHECK_INT(jint(OK("stats"), "by_state.faded"), 1);
 }
