@@ -12,7 +12,7 @@
 #include "store/search/search_rows.h"
 #include "store/vectors/vectors.h"
 
-enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200, QUERY_BYTES = 80 };
+enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 
 /* Pinned blockers of agents that are protected like a person's. More of them could crowd out a person's blockers. */
 enum { AGENT_PINS = 10 };
@@ -206,16 +206,6 @@ static enum status add_blockers(struct boot *b) {
 }
 
 /* ---- matches of the task ---- */
-
-/* A command that searches by the task. */
-static const char *search_command(struct arena *a, struct str task) {
-  struct str query = arena_dup(a, utf8_cut(task, QUERY_BYTES));
-  char *bytes = (char *)(uintptr_t)query.p;
-  for (size_t i = 0; i < query.n; i++)
-    if (bytes[i] == '\'' || bytes[i] == '"' || bytes[i] == '\\' || (unsigned char)bytes[i] < ' ')
-      bytes[i] = ' ';
-  return arena_printf(a, "cairn search '%.*s'", STR_ARG(query)).p;
-}
 
 static bool is_protected(const struct memory *m) {
   const struct mem_type *t = type_find(m->type);

@@ -13,7 +13,7 @@
 #include "store/tables/settings.h"
 #include "transcript/op/transcript.h"
 
-enum { SKILL_HITS = 5, BUDGET_MIN = 50, BUDGET_MAX = 1000000 };
+enum { SKILL_HITS = 5, BUDGET_MIN = 50, BUDGET_MAX = 1000000, COMMAND_BYTES = 80 };
 
 /* ---- skills ---- */
 
@@ -284,6 +284,15 @@ static enum status find(struct query *q, struct hits *ret_hits) {
   return STATUS_OK;
 }
 
+const char *search_command(struct arena *a, struct str query) {
+  struct str text = arena_dup(a, utf8_cut(query, COMMAND_BYTES));
+  char *bytes = (char *)(uintptr_t)text.p;
+  for (size_t i = 0; i < text.n; i++)
+    if (bytes[i] == '\'' || bytes[i] == '"' || bytes[i] == '\\' || (unsigned char)bytes[i] < ' ')
+      bytes[i] = ' ';
+  return arena_printf(a, "cairn search '%.*s'", STR_ARG(text)).p;
+}
+
 /* Number of hits in other projects that the caller may read, if it did not name where to search. */
 static enum status put_elsewhere(struct op_call *call) {
   struct query q;
@@ -295,20 +304,23 @@ static enum status put_elsewhere(struct op_call *call) {
   call->caller.all_projects = false;
   TRY(s);
   TRY(retrieve(&q, STATES_SEARCHED, q.limit, &found));
-  if (found.n)
-    json_put_int(call->doc, call->result, "elsewhere", (int64_t)found.n);
+  if (!found.n)
+    return STATUS_OK;
+  json_put_int(call->doc, call->result, "elsewhere", (int64_t)found.n);
+  json_put(call->doc, call->result, "fetch",
+           arena_printf(call->arena, "%s --all-projects", search_command(call->arena, query_text(call))));
   return STATUS_OK;
 }
 
-/* Says why a search without hits may have missed something. */
-static enum status put_missed(struct query *q) {
+/* Says if transcripts, although asked for, are not searched. */
+static enum status put_not_indexed(struct query *q) {
   struct op_call *call = q->call;
   bool indexed = true;
   if (q->scope.corpora & (1U << CORPUS_SESSIONS))
     TRY(transcript_is_indexed(call, &indexed));
   if (!indexed)
     json_put(call->doc, call->result, "not_indexed", STR("transcripts are not searched: sessions.indexed is off"));
-  return put_elsewhere(call);
+  return STATUS_OK;
 }
 
 /* Runs inside one snapshot of the store. */
@@ -317,7 +329,8 @@ static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits
   TRY(find(q, ret_hits));
   TRY(put_mode(q));
   TRY(put_results(q, ret_hits, budget));
-  return ret_hits->n ? STATUS_OK : put_missed(q);
+  TRY(put_not_indexed(q));
+  return ret_hits->n ? STATUS_OK : put_elsewhere(q->call);
 }
 
 enum status op_search(struct op_call *call) {
