@@ -320,6 +320,7 @@ static void render_search(struct page *page, yyjson_val *r) {
   layout_render(page, r,
                 "!results nothing found\n"
                 "?[in other projects: {elsewhere}; --all-projects shows them]\n"
+                "?[faded, but better matches than the last: {faded}; {fetch}]\n"
                 "?[{not_indexed}; 'cairn config sessions.indexed on' and 'cairn transcript index' index them]\n"
                 "?[{yellow degraded}]\n?[{omitted} more omitted by the budget]");
 }

@@ -268,6 +268,25 @@ static enum status put_results(struct query *q, struct hits *hits, int64_t budge
   return STATUS_OK;
 }
 
+/* Faded memories that match better than the last hit, but have no room in the reply. */
+static enum status count_faded(struct query *q, const struct hits *shown) {
+  struct op_call *call = q->call;
+  struct filter f = q->filter;
+  struct hits faded = {0};
+  int64_t stored, better = 0;
+  f.states = "'faded'";
+  TRY(memory_count(call->engine->store, &q->scope, &f, call->arena, &stored, call->err));
+  if (stored)
+    TRY(retrieve(q, "'faded'", q->limit, &faded));
+  for (size_t i = 0; i < faded.n; i++)
+    better += faded.v[i].score > shown->v[shown->n - 1].score;
+  if (!better)
+    return STATUS_OK;
+  json_put_int(call->doc, call->result, "faded", better);
+  json_put(call->doc, call->result, "fetch", STR("cairn list --state faded"));
+  return STATUS_OK;
+}
+
 /* Skills first, which do not count against the limit; then the best matches; then faded memories, up to the limit. */
 static enum status find(struct query *q, struct hits *ret_hits) {
   struct arena *a = q->call->arena;
@@ -277,10 +296,11 @@ static enum status find(struct query *q, struct hits *ret_hits) {
   int64_t max = q->limit + (int64_t)ret_hits->n;
   TRY(retrieve(q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q->limit, &found));
   append_new(a, ret_hits, &found, max);
-  if ((int64_t)ret_hits->n < max)
-    TRY(retrieve(q, "'faded'", max - (int64_t)ret_hits->n, &faded));
-  append_new(a, ret_hits, &faded, max);
   assert((int64_t)ret_hits->n <= max);
+  if ((int64_t)ret_hits->n == max)
+    return count_faded(q, ret_hits);
+  TRY(retrieve(q, "'faded'", max - (int64_t)ret_hits->n, &faded));
+  append_new(a, ret_hits, &faded, max);
   return STATUS_OK;
 }
 

@@ -111,7 +111,7 @@ const struct op memories_ops[] = {
    "cairn search 'roll back the deplo' --prefix",
    .params = search_params, .flags = OP_EVERYDAY | OP_PROJECT,
    .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int "
-   "elsewhere?:int fetch? completions?:[text] not_indexed?",
+   "elsewhere?:int faded?:int fetch? completions?:[text] not_indexed?",
    .routes = ROUTES(
      ROUTE("GET", "/search"),
      ROUTE("POST", "/search")),

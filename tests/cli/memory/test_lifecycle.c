@@ -91,6 +91,9 @@ TEST(a_faded_memory_is_labelled_and_ranks_last) {
   r = OK("search", "parsley grows in pots on the balcony", "--limit", "1");
   CHECK_INT(jlen(r, "results"), 1);
   CHECK_INT(jint(r, "results[0].id"), active);
+  CHECK_INT(jint(r, "faded"), 1); /* the better match */
+  CHECK_STR(jstr(r, "fetch"), "cairn list --state faded");
+  CHECK(!jget(OK("search", "shop", "--mode", "keyword", "--limit", "1"), "faded"));
   CHECK_INT(jpos(OK("list"), "memories", faded), -1);
   CHECK_STR(memory_state(faded), "faded"); /* only get revives */
 }
