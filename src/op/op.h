@@ -121,7 +121,7 @@ struct caller {
   struct str tool;             /* the interface's name for the operation; absent: op->name */
   struct str trust;            /* provenance of what this interface writes: "user", "agent", ... */
   bool part;                   /* the operation is part of a call that the interface records: see pool_note() */
-  bool foreign;                /* through the tools of another system: its memories do not fade */
+  bool foreign;                /* through another system's tools, or an import: new memories do not age */
   bool extracted_items;        /* action items extracted from memories block its writes, as the profile promises */
   const struct origin *origin; /* NULL: unknown */
   /* Verified caller and its access: op/access/authenticate.h. NULL: the user or agent that started the process. */

@@ -90,7 +90,7 @@ struct txn {
   struct str team, project, source, session;
   const char *op;
   int64_t now;
-  bool foreign; /* new memories do not age: see lifecycle.h */
+  bool foreign; /* from another system or an import: new memories do not age (store/memories/lifecycle.h) */
 };
 
 /* Takes the write lock and begins a transaction of the store; `who` gives team, project, source, session, op, now. */

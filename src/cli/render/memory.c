@@ -171,8 +171,8 @@ static void render_list(struct page *page, yyjson_val *r) {
     buf_addf(&page->b, "%s%lld to %lld of %lld%s\n", page->term.style.dim, offset + 1, offset + n,
              (long long)json_int(r, "total", 0), page->term.style.reset);
   layout_render(page, r,
-                "?[faded, not listed: {faded}; 'cairn list --state faded' lists them]\n"
-                "?[archived, not listed: {archived}; 'cairn list --state archived' lists them]");
+                "?[{faded} faded: cairn list --state faded]\n"
+                "?[{archived} archived: cairn list --state archived]\n");
 }
 
 /* ---- search results ---- */
@@ -322,6 +322,7 @@ static void render_search(struct page *page, yyjson_val *r) {
   layout_render(page, r,
                 "!results nothing found\n"
                 "?[in other projects: {elsewhere}; --all-projects shows them]\n"
+                "?[faded, but better matches than the last: {faded}; {fetch}]\n"
                 "?[{not_indexed}; 'cairn config sessions.indexed on' and 'cairn transcript index' index them]\n"
                 "?[{yellow degraded}]\n?[{omitted} more omitted by the budget]");
 }
@@ -389,7 +390,7 @@ const struct renderer memory_renderers[] = {
   {.op = "task status", .layout = TASK},
   {.op = "task block", .layout = "{dim id}  blocked by {by}: {bold headline 40}"},
   {.op = "task unblock", .layout = "{dim id}  no longer blocked by {by}: {bold headline 40}"},
-  {.op = "task list", .layout = TASKS},
+  {.op = "task list", .layout = TASKS "\n?[{stale} stale: cairn task list --status stale]"},
   {.op = "task ready", .layout = TASKS},
   {.op = "task sync", .layout = "{bold file}: {n tasks} task{s tasks}<dry_run?; this would change:>\n"
    "  in the store: {changes store}\n  in the file: {changes in_file}\n"

@@ -22,6 +22,8 @@ static void render_group(struct buf *b, const struct boot_group *group) {
   buf_addf(b, "\n## %s\n", group->title);
   if (group->dropped)
     buf_addf(b, "- %zu more: %s\n", group->dropped, group->fetch);
+  if (group->retired_count)
+    buf_addf(b, "- %zu %s: %s\n", group->retired_count, group->retired, group->fetch_retired);
   for (size_t i = 0; i < group->shown; i++)
     render_line(b, group, &group->v[i]);
 }
@@ -32,7 +34,7 @@ static struct str render(struct arena *a, const struct boot_payload *p) {
   if (p->note.p)
     buf_addf(&b, "%.*s\n", STR_ARG(p->note));
   for (size_t g = 0; g < p->n; g++)
-    if (p->groups[g].shown || p->groups[g].dropped)
+    if (p->groups[g].shown || p->groups[g].dropped || p->groups[g].retired_count)
       render_group(&b, &p->groups[g]);
   return buf_str(&b);
 }
@@ -71,16 +73,27 @@ static void put_member(yyjson_mut_doc *doc, yyjson_mut_val *result, const struct
   }
 }
 
+static void add_dropped(yyjson_mut_doc *doc, yyjson_mut_val *dropped, const char *section, size_t count,
+                        const char *state, const char *fetch) {
+  yyjson_mut_val *d = yyjson_mut_arr_add_obj(doc, dropped);
+  json_put(doc, d, "section", str_from(section));
+  json_put_int(doc, d, "count", (int64_t)count);
+  json_put_opt(doc, d, "state", state ? str_from(state) : STR_NONE);
+  json_put(doc, d, "fetch", str_from(fetch));
+}
+
+void boot_put_retired(yyjson_mut_doc *doc, yyjson_mut_val *dropped, const struct boot_group *group) {
+  if (group->retired_count)
+    add_dropped(doc, dropped, group->name, group->retired_count, group->retired, group->fetch_retired);
+}
+
 static void put_dropped(yyjson_mut_doc *doc, yyjson_mut_val *result, const struct boot_payload *p) {
   yyjson_mut_val *dropped = json_put_arr(doc, result, "dropped");
   for (size_t g = 0; g < p->n; g++) {
     const struct boot_group *group = &p->groups[g];
-    if (!group->dropped)
-      continue;
-    yyjson_mut_val *d = yyjson_mut_arr_add_obj(doc, dropped);
-    json_put(doc, d, "section", str_from(group->name));
-    json_put_int(doc, d, "count", (int64_t)group->dropped);
-    json_put(doc, d, "fetch", str_from(group->fetch));
+    if (group->dropped)
+      add_dropped(doc, dropped, group->name, group->dropped, NULL, group->fetch);
+    boot_put_retired(doc, dropped, group);
   }
 }
 

@@ -25,6 +25,9 @@ struct boot_group {
   size_t n, cap;
   size_t shown;   /* lines that fit, from the start of v */
   size_t dropped; /* lines beyond the cap of the section or the budget */
+  /* Memories that maintenance has taken from the section; `retired` is what they are: "faded", "stale". */
+  const char *retired, *fetch_retired;
+  size_t retired_count;
 };
 
 struct boot_payload {
@@ -36,6 +39,9 @@ struct boot_payload {
   bool no_text;     /* leave out the text */
   bool no_sections; /* leave out the sections and members, which repeat the text */
 };
+
+/* Adds {section, count, state, fetch} for the retired memories of a group, if it has any. */
+void boot_put_retired(yyjson_mut_doc *doc, yyjson_mut_val *dropped, const struct boot_group *group);
 
 /* Applies the budget: drops lines until the JSON result fits. Drops from the end of the group with the lowest drop
  * order first, never a protected line. Returns the result: the members of `head`, then text, tokens, budget, sections,

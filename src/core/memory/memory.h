@@ -15,6 +15,7 @@ struct memory {
   struct str source, session;
   struct str body_hash; /* of a draft whose hash was computed before the write lock was taken; else absent */
   struct str suspect;   /* why the text reads like instructions to an agent (suspect.h); absent if it does not */
+  bool lasts;           /* of a draft: it corrects a memory that does not age (store/memories/lifecycle.h) */
   struct str corpus;    /* "memory", or the corpus of a document (store/memories/documents.h); absent means "memory" */
   double weight;
   int64_t skill_always_on, corroborated, auto_captured, access_count, upvotes, downvotes;

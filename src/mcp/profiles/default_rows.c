@@ -18,11 +18,16 @@ enum status default_boot_prepare(struct tool_run *run, yyjson_mut_val *args) {
 
 /* Rewrites "- 3 more: cairn list ...", which the operation adds and which names a command. */
 static struct str rewrite_line(struct tool_run *run, struct str line) {
+  static const char *const counts[] = {" more: cairn ", " faded: cairn ", " stale: cairn "};
   size_t i = 2;
   while (i < line.n && ascii_digit(line.p[i]))
     i++;
-  bool is_more = str_starts(line, STR("- ")) && i > 2 && str_starts(str_slice(line, i, line.n), STR(" more: "));
-  return is_more ? tool_rewrite_advice(run, line) : line;
+  if (!str_starts(line, STR("- ")) || i == 2)
+    return line;
+  for (size_t k = 0; k < ARRAY_LEN(counts); k++)
+    if (str_starts(str_slice(line, i, line.n), str_from(counts[k])))
+      return tool_rewrite_advice(run, line);
+  return line;
 }
 
 /* Rewrites the commands that fetch dropped items before the reply is measured: calls are longer. */

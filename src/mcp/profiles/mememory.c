@@ -343,6 +343,14 @@ static enum status run_update(struct tool_run *run) {
 
 /* ---- stats and help ---- */
 
+/* Counts of memories that are not in the total, which only agents with Cairn's own tools stored. */
+static void put_retired(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *states) {
+  static const char *const names[] = {"faded", "archived"};
+  for (size_t i = 0; i < ARRAY_LEN(names); i++)
+    if (result_int(states, names[i]))
+      add_int(run, into, names[i], result_int(states, names[i]));
+}
+
 static enum status finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *r = yyjson_mut_obj(run->doc), *scopes, *projects, *deliveries, *key, *v;
   int64_t global = 0, total = 0, on_demand = 0;
@@ -372,6 +380,7 @@ static enum status finish_stats(struct tool_run *run, yyjson_mut_val *result) {
                          yyjson_mut_sint(run->doc, yyjson_mut_get_sint(v)));
   }
   add_int(run, deliveries, "on_demand", on_demand);
+  put_retired(run, r, yyjson_mut_obj_get(result, "by_state"));
   answer_json(run, r, r);
   return STATUS_OK;
 }

@@ -8,6 +8,11 @@
 
 static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v);
 
+/* Programs read the formats of other systems, so only invisible characters are removed there. */
+static struct str clean(struct tool_run *run, struct str s) {
+  return run->profile->foreign ? present_visible(run->arena, s) : present_neutral(run->arena, s);
+}
+
 /* Stored JSON that the result contains verbatim. Invalid JSON is shown as text. */
 static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   struct str raw = {yyjson_mut_get_raw(v), yyjson_mut_get_len(v)};
@@ -19,7 +24,7 @@ static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str 
     struct str json = json_write(run->arena, copy, false);
     yyjson_mut_set_raw(v, json.p, json.n);
   } else {
-    mut_set_text(v, run->arena, present_neutral(run->arena, raw));
+    mut_set_text(v, run->arena, clean(run, raw));
   }
 }
 
@@ -27,8 +32,9 @@ static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
-    struct str s = present_neutral(run->arena, mut_text(v));
-    mut_set_text(v, run->arena, is_advice_member(of, name) ? tool_rewrite_advice(run, s) : s);
+    struct str s = clean(run, mut_text(v));
+    bool is_advice = !run->profile->foreign && is_advice_member(of, name);
+    mut_set_text(v, run->arena, is_advice ? tool_rewrite_advice(run, s) : s);
   } else if (yyjson_mut_is_raw(v)) {
     neutralise_raw(run, of, name, v);
   } else if (yyjson_mut_is_arr(v)) {
@@ -40,6 +46,11 @@ static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name
       neutralise(run, v, mut_text(key), e);
     }
   }
+}
+
+void tool_present(struct tool_run *run) {
+  if (!(run->tool->flags & TOOL_EXACT))
+    neutralise(run, NULL, STR(""), run->result);
 }
 
 /* Truncates a text that a row's function made. */
@@ -57,12 +68,12 @@ static void shape(struct tool_run *run, bool own) {
     run->budget = tool_budget(run->profile);
   if (!run->result)
     run->result = yyjson_mut_obj(run->doc);
+  tool_present(run);
   if (run->budget < 0) {
     if (own)
       run->text = json_write(run->arena, run->result, false);
     return;
   }
-  neutralise(run, NULL, STR(""), run->result);
   if (run->tool->flags & TOOL_WHOLE) {
     if (own)
       run->text = tool_render(run);

@@ -81,7 +81,9 @@ void tool_report_untrusted(struct tool_run *run, bool own);
 
 /* ---- mcp/tools/answer.c ---- */
 
-/* Escapes run->result and run->text and fits them into the budget. */
+/* Escapes the texts of run->result. Idempotent. */
+void tool_present(struct tool_run *run);
+/* Escapes run->result and fits it, or the text that the tool made, into the budget. */
 void tool_answer(struct tool_run *run);
 /* Sets the answer from run->err; tool_answer() follows. Also for calls that fail before tool_call(). */
 void tool_answer_error(struct tool_run *run);

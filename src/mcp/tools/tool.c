@@ -86,8 +86,10 @@ static void apply_shape(struct tool_run *run, yyjson_mut_val *result) {
   const char *shown = run->tool->shown;
   assert(!run->tool->finish); /* the table replaces it */
   run->result = shape_object(run, result, run->tool->shape);
-  if (shown)
-    run->text = json_write(run->arena, *shown ? yyjson_mut_obj_get(run->result, shown) : run->result, true);
+  if (!shown)
+    return;
+  tool_present(run);
+  run->text = json_write(run->arena, *shown ? yyjson_mut_obj_get(run->result, shown) : run->result, true);
 }
 
 static enum status run_op(struct tool_run *run) {

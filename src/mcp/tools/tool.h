@@ -53,6 +53,7 @@ enum {
   TOOL_ALWAYS = 8,     /* clients that defer tool loading should load this one at once */
   TOOL_HIDDEN = 16,    /* callable, but not listed: a former name */
   TOOL_WHOLE = 32,     /* the operation keeps within the budget itself; its result must not be cut */
+  TOOL_EXACT = 64,     /* texts as stored, because they are values or arguments of other calls; foreign profiles only */
 };
 
 struct tool_run;

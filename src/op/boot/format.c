@@ -106,6 +106,7 @@ static void put_overflow(struct boot *b, size_t total, size_t shown) {
     json_put_int(doc, d, "count", (int64_t)(total - shown));
     json_put(doc, d, "fetch", STR("cairn search QUERY"));
   }
+  boot_put_retired(doc, dropped, &b->groups[BOOT_G_CONTEXT]);
   struct buf warning = BUF(b->call->arena);
   if (total >= BOOT_BLOCKS_WARN)
     buf_addf(&warning, "%zu of %d entries are used: reclassify or supersede some", total, (int)BOOT_BLOCKS);

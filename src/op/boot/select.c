@@ -12,7 +12,7 @@
 #include "store/search/search_rows.h"
 #include "store/vectors/vectors.h"
 
-enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200, QUERY_BYTES = 80 };
+enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 
 /* Pinned blockers of agents that are protected like a person's. More of them could crowd out a person's blockers. */
 enum { AGENT_PINS = 10 };
@@ -135,6 +135,27 @@ static void set_fetches(struct boot *b) {
   }
 }
 
+/* Counts memories that would be in the section if maintenance had not retired them. */
+static enum status count_retired(struct boot *b, enum boot_place g, struct filter f, const char *state,
+                                 const char *fetch) {
+  struct boot_group *group = &b->groups[g];
+  int64_t n = 0;
+  f.trusted = true;
+  TRY(memory_count(b->call->engine->store, &b->scope, &f, b->call->arena, &n, b->call->err));
+  group->retired = state;
+  group->fetch_retired = fetch;
+  group->retired_count += (size_t)n;
+  return STATUS_OK;
+}
+
+static enum status count_faded(struct boot *b, const struct mem_type *t) {
+  struct filter f = {.type = str_from(t->name), .states = "'faded'"};
+  if (t->decay != DECAY_FADE)
+    return STATUS_OK;
+  return count_retired(b, group_of(t->boot), f, "faded",
+                       arena_printf(b->call->arena, "cairn list --type %s --state faded", t->name).p);
+}
+
 static enum status add_typed(struct boot *b) {
   for (size_t i = 0; i < types_count(); i++) {
     const struct mem_type *t = types_at(i);
@@ -144,6 +165,7 @@ static enum status add_typed(struct boot *b) {
     TRY(boot_list(b, (struct filter){.type = str_from(t->name)}, &found));
     for (size_t k = 0; k < found.n; k++)
       add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
+    TRY(count_faded(b, t));
   }
   return STATUS_OK;
 }
@@ -197,16 +219,6 @@ static enum status add_blockers(struct boot *b) {
 }
 
 /* ---- matches of the task ---- */
-
-/* A command that searches by the task. */
-static const char *search_command(struct arena *a, struct str task) {
-  struct str query = arena_dup(a, utf8_cut(task, QUERY_BYTES));
-  char *bytes = (char *)(uintptr_t)query.p;
-  for (size_t i = 0; i < query.n; i++)
-    if (bytes[i] == '\'' || bytes[i] == '"' || bytes[i] == '\\' || (unsigned char)bytes[i] < ' ')
-      bytes[i] = ' ';
-  return arena_printf(a, "cairn search '%.*s'", STR_ARG(query)).p;
-}
 
 static bool is_protected(const struct memory *m) {
   const struct mem_type *t = type_find(m->type);
@@ -289,7 +301,8 @@ static enum status add_tasks(struct boot *b) {
                 &tasks));
   for (size_t i = 0; i < tasks.n; i++)
     add(b, BOOT_G_TASKS, &tasks.v[i], BOOT_TASKS_SHOWN, false);
-  return STATUS_OK;
+  return count_retired(b, BOOT_G_TASKS, (struct filter){.status = STR("stale")}, "stale",
+                       "cairn task list --status stale");
 }
 
 /* ---- action items, handoff, other sessions ---- */

@@ -90,7 +90,8 @@ static size_t find_merge_conflict(struct str text) {
   size_t begin = 0, number = 1;
   bool halved = false;
   for (; str_next(&text, '\n', &line); number++) {
-    if (str_starts(line, STR("      begin = number;
+    if (str_starts(line, STR("<<<<<<< "))) {
+      begin = number;
       halved = false;
     } else if (begin && str_is(line, "=======")) {
       halved = true;
@@ -130,7 +131,6 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
                               "--dry-run shows what would be done");
 }
 
-<<<<<<< HEAD
 /* The file that the path names, with links resolved; that of its folder if there is no file yet. Absent if there is no
  * such folder, or if the path is a link to nothing. */
 static struct str real_path(struct arena *a, struct str path) {

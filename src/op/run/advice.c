@@ -56,8 +56,8 @@ static const struct op *leading_op(struct str text) {
   return best;
 }
 
-static const struct param *find_option(const struct op *op, struct str word) {
-  for (const struct param *p = op->params; p->name; p++) {
+static const struct param *find_named(const struct param *p, struct str word) {
+  for (; p->name; p++) {
     struct str name = str_from(p->cli ? p->cli : p->name);
     bool same = name.n == word.n;
     for (size_t i = 0; same && i < name.n; i++)
@@ -66,6 +66,11 @@ static const struct param *find_option(const struct op *op, struct str word) {
       return p;
   }
   return NULL;
+}
+
+static const struct param *find_option(const struct op *op, struct str word) {
+  const struct param *p = find_named(op->params, word);
+  return p ? p : find_named(common_params, word);
 }
 
 static const struct param *find_positional(const struct op *op, size_t index) {

@@ -46,5 +46,8 @@ struct hits {
 NODISCARD enum status retrieve_set_mode(struct query *q, struct str mode);
 /* Loads the settings for ranking and finds times and types named in the query. */
 NODISCARD enum status retrieve_prepare(struct query *q);
+/* The command that runs this search, for advice. The query is shortened, and characters that need quoting are blanks.
+ */
+const char *search_command(struct arena *a, struct str query);
 /* The best `limit` memories in these states (an SQL list), best first. */
 NODISCARD enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits);

@@ -14,7 +14,7 @@
 #include "store/tables/settings.h"
 #include "transcript/op/transcript.h"
 
-enum { SKILL_HITS = 5, BUDGET_MIN = 50, BUDGET_MAX = 1000000 };
+enum { SKILL_HITS = 5, BUDGET_MIN = 50, BUDGET_MAX = 1000000, COMMAND_BYTES = 80 };
 
 /* ---- skills ---- */
 
@@ -281,6 +281,25 @@ static enum status put_results(struct query *q, struct hits *hits, int64_t budge
   return STATUS_OK;
 }
 
+/* Faded memories that match better than the last hit, but have no room in the reply. */
+static enum status count_faded(struct query *q, const struct hits *shown) {
+  struct op_call *call = q->call;
+  struct filter f = q->filter;
+  struct hits faded = {0};
+  int64_t stored, better = 0;
+  f.states = "'faded'";
+  TRY(memory_count(call->engine->store, &q->scope, &f, call->arena, &stored, call->err));
+  if (stored)
+    TRY(retrieve(q, "'faded'", q->limit, &faded));
+  for (size_t i = 0; i < faded.n; i++)
+    better += faded.v[i].score > shown->v[shown->n - 1].score;
+  if (!better)
+    return STATUS_OK;
+  json_put_int(call->doc, call->result, "faded", better);
+  json_put(call->doc, call->result, "fetch", STR("cairn list --state faded"));
+  return STATUS_OK;
+}
+
 /* Skills first, which do not count against the limit; then the best matches; then faded memories, up to the limit. */
 static enum status find(struct query *q, struct hits *ret_hits) {
   struct arena *a = q->call->arena;
@@ -290,11 +309,21 @@ static enum status find(struct query *q, struct hits *ret_hits) {
   int64_t max = q->limit + (int64_t)ret_hits->n;
   TRY(retrieve(q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q->limit, &found));
   append_new(a, ret_hits, &found, max);
-  if ((int64_t)ret_hits->n < max)
-    TRY(retrieve(q, "'faded'", max - (int64_t)ret_hits->n, &faded));
-  append_new(a, ret_hits, &faded, max);
   assert((int64_t)ret_hits->n <= max);
+  if ((int64_t)ret_hits->n == max)
+    return count_faded(q, ret_hits);
+  TRY(retrieve(q, "'faded'", max - (int64_t)ret_hits->n, &faded));
+  append_new(a, ret_hits, &faded, max);
   return STATUS_OK;
+}
+
+const char *search_command(struct arena *a, struct str query) {
+  struct str text = arena_dup(a, utf8_cut(query, COMMAND_BYTES));
+  char *bytes = (char *)(uintptr_t)text.p;
+  for (size_t i = 0; i < text.n; i++)
+    if (bytes[i] == '\'' || bytes[i] == '"' || bytes[i] == '\\' || (unsigned char)bytes[i] < ' ')
+      bytes[i] = ' ';
+  return arena_printf(a, "cairn search '%.*s'", STR_ARG(text)).p;
 }
 
 /* Number of hits in other projects that the caller may read, if it did not name where to search. */
@@ -308,13 +337,16 @@ static enum status put_elsewhere(struct op_call *call) {
   call->caller.all_projects = false;
   TRY(s);
   TRY(retrieve(&q, STATES_SEARCHED, q.limit, &found));
-  if (found.n)
-    json_put_int(call->doc, call->result, "elsewhere", (int64_t)found.n);
+  if (!found.n)
+    return STATUS_OK;
+  json_put_int(call->doc, call->result, "elsewhere", (int64_t)found.n);
+  json_put(call->doc, call->result, "fetch",
+           arena_printf(call->arena, "%s --all-projects", search_command(call->arena, query_text(call))));
   return STATUS_OK;
 }
 
-/* Says why a search without hits may have missed something. */
-static enum status put_missed(struct query *q) {
+/* Says if transcripts, although asked for, are not searched. */
+static enum status put_not_indexed(struct query *q, size_t found) {
   struct op_call *call = q->call;
   bool indexed = true;
   int64_t messages = 1;
@@ -323,13 +355,14 @@ static enum status put_missed(struct query *q) {
     struct filter none = {0};
     scope.corpora = 1U << CORPUS_SESSIONS;
     TRY(transcript_is_indexed(call, &indexed));
-    TRY(memory_count(call->engine->store, &scope, &none, call->arena, &messages, call->err));
+    if (found == 0)
+      TRY(memory_count(call->engine->store, &scope, &none, call->arena, &messages, call->err));
   }
   if (!indexed)
     json_put(call->doc, call->result, "not_indexed", STR("transcripts are not searched: sessions.indexed is off"));
   else if (messages == 0) /* switched on after they were written or imported */
     json_put(call->doc, call->result, "not_indexed", STR("no transcript is indexed yet"));
-  return put_elsewhere(call);
+  return STATUS_OK;
 }
 
 /* Runs inside one snapshot of the store. */
@@ -338,7 +371,8 @@ static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits
   TRY(find(q, ret_hits));
   TRY(put_mode(q));
   TRY(put_results(q, ret_hits, budget));
-  return ret_hits->n ? STATUS_OK : put_missed(q);
+  TRY(put_not_indexed(q, ret_hits->n));
+  return ret_hits->n ? STATUS_OK : put_elsewhere(q->call);
 }
 
 enum status op_search(struct op_call *call) {

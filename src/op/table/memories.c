@@ -112,7 +112,7 @@ const struct op memories_ops[] = {
    "cairn search 'roll back the deplo' --prefix",
    .params = search_params, .flags = OP_EVERYDAY | OP_PROJECT,
    .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int "
-   "elsewhere?:int completions?:[text] not_indexed?",
+   "elsewhere?:int faded?:int fetch? completions?:[text] not_indexed?",
    .routes = ROUTES(
      ROUTE("GET", "/search"),
      ROUTE("POST", "/search")),
@@ -151,7 +151,7 @@ const struct op memories_ops[] = {
    .params = boot_params, .flags = OP_EVERYDAY | OP_PROJECT | OP_BOOTS,
    .result = "text? session? writes_blocked:bool format=brief|full|blocks project session_id?:int ended:[text] "
    "working_context?:(task project source note) degraded? tokens:int budget?:int "
-   "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int fetch)] "
+   "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int state? fetch)] "
    "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning? untrusted?:int",
    .routes = ROUTES(
      ROUTE("GET", "/boot", .without = "register pid host cwd", .summary = "Show what boot returns, without starting a session"),

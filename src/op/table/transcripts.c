@@ -85,11 +85,12 @@ const struct op transcripts_ops[] = {
    "torn_bytes?:int messages:[obj] untrusted?:bool",
    .run = op_transcript_read},
   {.name = "transcript list", .group = "Transcripts", .summary = "List sessions that have a transcript",
-   .help = "Newest first. The index, sessions.json, is updated from the files, and rebuilt if it is lost.",
+   .help = "Newest first. Without --archived, archived sessions are only counted. The index, sessions.json, is updated from "
+   "the files, and rebuilt if it is lost.",
    .example = "cairn transcript list",
    .params = transcript_list_params, .flags = OP_PROJECT,
    .result = "folder sessions:[(id status created:time updated:time messages:int tokens:int compacted:int "
-   "compactions:int)] count:int total:int rebuilt?:bool",
+   "compactions:int)] count:int total:int archived?:int rebuilt?:bool",
    .run = op_transcript_list},
   {.name = "transcript flush", .group = "Transcripts", .summary = "Save memories before messages are compacted",
    .help = "Without --memories it shows what is about to be compacted and how to answer. With it, each memory goes through "

@@ -37,6 +37,18 @@ static enum status put_tasks(struct op_call *call, const struct memories *list) 
   return STATUS_OK;
 }
 
+/* Number of tasks that maintenance has taken from the list, on the first page. */
+static enum status put_stale(struct op_call *call, const struct scope *scope, struct filter f) {
+  int64_t n = 0;
+  if (f.status.p || f.after.id)
+    return STATUS_OK;
+  f.status = STR("stale");
+  TRY(memory_count(call->engine->store, scope, &f, call->arena, &n, call->err));
+  if (n)
+    json_put_int(call->doc, call->result, "stale", n);
+  return STATUS_OK;
+}
+
 enum status op_task_list(struct op_call *call) {
   struct filter f;
   struct scope scope = call_scope(call);
@@ -50,7 +62,9 @@ enum status op_task_list(struct op_call *call) {
   f.order = TASK_ORDER;
   TRY(memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err));
   put_cursor(call, &list, limit, true);
-  return put_tasks(call, &list);
+  TRY(put_tasks(call, &list));
+  f.no_retired_tasks = false;
+  return put_stale(call, &scope, f);
 }
 
 enum status op_task_ready(struct op_call *call) {

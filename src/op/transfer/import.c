@@ -278,6 +278,7 @@ enum status op_import(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "import: the file's name is empty");
     return error_fix(call->err, "cairn import FILE");
   }
+  call->caller.foreign = true; /* imported memories do not age */
   im.own = call_is_by_person(call) && !json_bool(call->args, "untrusted", false);
   if (im.keep_trust && !im.own && call_is_by_person(call)) {
     error_set(call->err, STATUS_USAGE, "import: keep_trust and untrusted contradict each other");

@@ -478,7 +478,6 @@ enum status import_native(struct import *im, const struct source *source) {
   n.redact = str_is(mode.value, "redact");
   TRY(check_all(&n));
   TRY(call_begin(call, &im->txn));
-  im->txn.foreign = true; /* an export does not say which memories age, so none does */
   for (int kind = RECORD_TOMBSTONE; kind < RECORD_KINDS; kind++) {
     TRY(prepare_kind(&n, (enum record_kind)kind));
     TRY(store_kind(&n, (enum record_kind)kind));

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "op/write/restate.h"
+#include "store/memories/lifecycle.h"
 
 /* ---- choosing the old memory ---- */
 
@@ -210,6 +211,16 @@ static void inherit(struct op_call *call, struct write *w, const struct memory *
   }
 }
 
+/* What a person or another system's tool stored must not fade because an agent corrected it. */
+static enum status inherit_age(struct op_call *call, struct txn *txn, struct memory *m, const struct memory *old) {
+  bool ages;
+  if (txn->foreign || str_is(m->trust, "user")) /* does not age anyway */
+    return STATUS_OK;
+  TRY(lifecycle_ages(txn->store, old, call->arena, &ages, call->err));
+  m->lasts = !ages;
+  return STATUS_OK;
+}
+
 /* The fields that superseding changes, so unsupersede can restore them. */
 static struct str prior_json(struct arena *a, const struct memory *old) {
   yyjson_mut_doc *doc = json_new(a);
@@ -227,6 +238,7 @@ enum status replace_retire(struct op_call *call, struct txn *txn, struct write *
   TRY(memory_load_lists(txn->store, call->arena, old, call->err));
   TRY(links_of(txn->store, txn->team, old->id, call->arena, &rep->links, call->err));
   inherit(call, w, old);
+  TRY(inherit_age(call, txn, &w->m, old));
   w->old_id = old->id;
   w->shadow = rep->shadow;
   if (rep->shadow)

@@ -255,6 +255,7 @@ static enum status change_in_place(struct op_call *call, struct txn *txn, struct
     if (changed & field_bit(i))
       copy_field(field_of(restated[i].name), &now, &w->m);
   now.updated_at = txn->now;
+  put_changed(call, w, changed);
   w->action = WRITE_UPDATED;
   return memory_change(txn, call->arena, w->met, &now, "memory:update", call->err);
 }
@@ -274,6 +275,7 @@ static bool stays_trusted(const struct write *w, uint64_t changed) {
 static enum status make_version(struct op_call *call, struct write *w, uint64_t changed, struct replacement *rep) {
   struct str reason = str_trim(w->reason), names = names_of(call->arena, changed);
   keep_stored(call, w, w->met);
+  put_changed(call, w, changed); /* labels include those that were kept */
   if (stays_trusted(w, changed))
     w->m.trust = w->met->trust;
   w->action = WRITE_STORED;
@@ -299,7 +301,6 @@ enum status restate_apply(struct op_call *call, struct txn *txn, struct write *w
     warn_not_applied(call, w, changed);
     return STATUS_OK;
   }
-  put_changed(call, w, changed);
   if (str_eq(met->project, w->m.project) && !(changed & ~in_place_fields()))
     return change_in_place(call, txn, w, changed);
   return make_version(call, w, changed, rep);

@@ -281,7 +281,7 @@ static enum status load_events(struct undo *u) {
 enum status op_undo(struct op_call *call) {
   struct undo u = {.call = call, .target = json_int(call->args, "txn", 0)};
   struct txn who = call_author(call);
-  who.foreign = true; /* what is restored ages if its first event says so */
+  who.foreign = true; /* a memory that is stored again ages only if the log says that it did */
   TRY(check_target(call, u.target));
   TRY(txn_begin(call->engine->store, &who, u.target, &u.txn, call->err));
   TRY(load_events(&u));

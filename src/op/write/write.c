@@ -13,6 +13,7 @@
 #include "op/write/replace.h"
 #include "op/write/replay.h"
 #include "op/write/restate.h"
+#include "store/memories/lifecycle.h"
 #include "store/search/lexical.h"
 #include "store/tables/settings.h"
 #include "store/vectors/vectors.h"
@@ -500,11 +501,18 @@ enum status write_index_pending(struct op_call *call) {
   return STATUS_OK;
 }
 
-/* The log keeps skipped writes, too: they show demand for the memory. */
+/* The log keeps skipped writes, too: they show demand for the memory. What a person or another system's tool states
+ * stays, even if an agent said it first. */
 static enum status log_skip(struct op_call *call, struct txn *txn, struct write *w) {
+  bool lasts = txn->foreign || str_is(w->m.trust, "user");
   assert(w->id && w->uid.n);
-  duplicates_warn(call, w);
-  struct event e = {.action = STR("memory:skip"), .memory_id = w->id, .uid = w->uid, .project = w->m.project};
+  if (w->action == WRITE_UPDATED && !lasts)
+    return STATUS_OK;
+  struct event e = {.action = STR("memory:skip"),
+                    .memory_id = w->id,
+                    .uid = w->uid,
+                    .project = w->m.project,
+                    .detail = lasts ? STR("{" EVENT_LASTS "}") : STR_NONE};
   return event_add(txn, &e, call->err);
 }
 
@@ -536,8 +544,10 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
     TRY(duplicates_decide(call, w, &rep));
   if (w->action == WRITE_SKIPPED)
     TRY(restate_apply(call, txn, w, &rep));
+  if (w->action == WRITE_SKIPPED)
+    duplicates_warn(call, w);
   if (w->action == WRITE_SKIPPED || w->action == WRITE_UPDATED)
-    return w->action == WRITE_SKIPPED ? log_skip(call, txn, w) : STATUS_OK;
+    return log_skip(call, txn, w);
   cancel_untrusted_replacement(call, w, &rep);
   if (rep.old.id) {
     TRY(replace_retire(call, txn, w, &rep));

@@ -7,6 +7,7 @@
 #include "store/vectors/vectors.h"
 
 #define LAST_USE "coalesce(m.last_accessed, m.created_at)"
+#define ON_DEMAND "m.delivery = 'on_demand'" /* memories delivered at boot are always in use */
 
 /* Adds the names of the stored types for which `wanted` is true. */
 static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) {
@@ -24,11 +25,27 @@ static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) 
 static bool fades(const struct mem_type *t) { return t->decay == DECAY_FADE; }
 static bool archives(const struct mem_type *t) { return t->archives; }
 
+/* `asked`: also memories of agents from other systems' tools and imports. */
 static void where_ages(struct sql *q, bool asked) {
-  sql_add(q, " AND m.delivery = 'on_demand' AND m.trust IN ('agent', 'tool')");
+  sql_add(q, " AND m.trust IN ('agent', 'tool')");
   if (!asked)
     sql_add(q, " AND EXISTS (SELECT 1 FROM event e WHERE e.team = m.team AND e.memory_id = m.id AND e.change = 'insert'"
-               " AND e.detail LIKE '%" EVENT_AGES "%')");
+               " AND e.detail LIKE '%" EVENT_AGES "%') AND NOT EXISTS (SELECT 1 FROM event e WHERE e.team = m.team"
+               " AND e.memory_id = m.id AND e.action = 'memory:skip' AND e.detail LIKE '%" EVENT_LASTS "%')");
+}
+
+enum status lifecycle_ages(struct store *st, const struct memory *m, struct arena *a, bool *ret_ages,
+                           struct error *err) {
+  struct sql q = SQL(a);
+  struct rows r;
+  sql_add(&q, "SELECT 1 FROM memory m WHERE m.team = ");
+  sql_text(&q, m->team);
+  sql_add(&q, " AND m.id = ");
+  sql_int(&q, m->id);
+  where_ages(&q, false);
+  db_query_sql(st->db, &r, err, &q);
+  *ret_ages = rows_next(&r);
+  return rows_end(&r);
 }
 
 enum status lifecycle_due(struct store *st, const struct due_query *due, struct arena *a, struct memories *ret_list,
@@ -40,15 +57,15 @@ enum status lifecycle_due(struct store *st, const struct due_query *due, struct 
   case LIFE_EXPIRE:
     sql_add(&q, " AND m.expires_at <= ");
     break;
-  case LIFE_FADE: /* memories delivered at boot are always in use */
+  case LIFE_FADE:
     types_where(&q, fades);
     where_ages(&q, due->asked);
-    sql_add(&q, " AND " LAST_USE " < ");
+    sql_add(&q, " AND " ON_DEMAND " AND " LAST_USE " < ");
     break;
   case LIFE_ARCHIVE:
     types_where(&q, archives);
     where_ages(&q, due->asked);
-    sql_add(&q, " AND " LAST_USE " < ");
+    sql_add(&q, " AND " ON_DEMAND " AND " LAST_USE " < ");
     break;
   case LIFE_STALE:
     sql_add(&q, " AND m.status IN ('open', 'blocked') AND m.claimed_by IS NULL AND m.updated_at < ");

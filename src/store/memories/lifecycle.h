@@ -7,8 +7,15 @@
 struct vec_model; /* vectors.h */
 
 /* Only memories that an agent stored with Cairn's own tools fade or are archived by themselves. Their memory:write
- * event has this member. Those of people, imports, other systems' tools, and earlier versions do not have it. */
+ * event has this member. Those of people, imports, other systems' tools and earlier releases do not have it, nor do
+ * corrections of memories without it. */
 #define EVENT_AGES "\"ages\":true"
+/* In the event of a duplicate that a person or another system's tool wrote: the memory that was kept does not age. */
+#define EVENT_LASTS "\"lasts\":true"
+
+/* True if the memory may fade or be archived by itself once it is delivered on demand only. */
+NODISCARD enum status lifecycle_ages(struct store *st, const struct memory *m, struct arena *a, bool *ret_ages,
+                                     struct error *err);
 
 enum lifecycle_step { LIFE_EXPIRE, LIFE_FADE, LIFE_ARCHIVE, LIFE_STALE };
 struct due_query {

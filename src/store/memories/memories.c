@@ -189,10 +189,10 @@ static enum status full_record(struct txn *txn, struct arena *a, const struct me
   return STATUS_OK;
 }
 
-/* Memories of agents age (lifecycle.h), except those stored through the tools of another system. */
+/* Memories of agents age (lifecycle.h), except imported ones and those stored through the tools of another system. */
 static bool ages(const struct txn *txn, const struct memory *m) {
   const struct mem_type *t = type_find(m->type);
-  return !txn->foreign && (str_is(m->trust, "agent") || str_is(m->trust, "tool")) && t &&
+  return !txn->foreign && !m->lasts && (str_is(m->trust, "agent") || str_is(m->trust, "tool")) && t &&
          (t->decay == DECAY_FADE || t->archives);
 }
 

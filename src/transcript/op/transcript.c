@@ -386,7 +386,7 @@ enum status op_transcript_list(struct op_call *call) {
   struct transcripts folder;
   struct transcript_infos list;
   bool rebuilt = false, archived = json_bool(call->args, "archived", false);
-  int64_t limit, shown = 0, total = 0;
+  int64_t limit, shown = 0, total = 0, left_out = 0;
   TRY(call_int(call, "limit", 50, 1, LIST_MOST, &limit));
   TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &folder,
                      call->err));
@@ -394,8 +394,10 @@ enum status op_transcript_list(struct op_call *call) {
   json_put(call->doc, call->result, "folder", call_path(call, folder.folder));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sessions");
   for (size_t i = 0; i < list.n; i++) {
-    if (list.v[i].archived && !archived)
+    if (list.v[i].archived && !archived) {
+      left_out++;
       continue;
+    }
     total++;
     if (shown < limit) {
       put_info(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
@@ -404,6 +406,8 @@ enum status op_transcript_list(struct op_call *call) {
   }
   json_put_int(call->doc, call->result, "count", shown);
   json_put_int(call->doc, call->result, "total", total);
+  if (left_out)
+    json_put_int(call->doc, call->result, "archived", left_out);
   if (rebuilt)
     json_put_bool(call->doc, call->result, "rebuilt", true);
   return STATUS_OK;

@@ -61,6 +61,12 @@ TEST(other_fields_make_a_new_version_that_keeps_the_rest) {
   CHECK_INT(jint(OK("list"), "total"), 1);
 }
 
+TEST(a_batch_reports_all_labels_of_the_new_version) {
+  struct str lines = STR("{\"tags\":[\"a\"],\"text\":\"Seals bark\"}\n{\"tags\":[\"b\"],\"text\":\"Seals bark\"}\n");
+  struct str out = CAIRN_FED(lines, "remember", "--batch", "-", "--json").out;
+  CHECK(has(out, "\"changed\":{\"was\":{\"tags\":[\"a\"]},\"is\":{\"tags\":[\"a\",\"b\"]}}"));
+}
+
 TEST(a_key_with_the_same_text_takes_another_type) {
   STORE("--key", "staging", FACT);
   yyjson_val *r = OK("remember", "--key", "staging", "--type", "lesson", FACT);

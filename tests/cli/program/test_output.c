@@ -96,6 +96,7 @@ TEST(a_search_names_hits_of_other_projects) {
   yyjson_val *r = OK("search", "session cookie");
   CHECK_INT(jlen(r, "results"), 0);
   CHECK_INT(jint(r, "elsewhere"), 1);
+  CHECK_STR(jstr(r, "fetch"), "cairn search 'session cookie' --all-projects");
   CHECK(has(CAIRN("search", "session cookie").out, "nothing found\nin other projects: 1; --all-projects shows them\n"));
   /* Not if the caller chose where to search, or found something. */
   CHECK(!jget(OK("search", "session cookie", "--project", "shop"), "elsewhere"));

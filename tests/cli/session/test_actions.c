@@ -172,6 +172,29 @@ TEST(facts_that_say_must_do_not_block_agents) {
   CHECK_INT(sql_number("SELECT count(*) FROM action_item"), 0);
 }
 
+#define BRAIN_BOOT "{\"name\":\"boot_session\",\"arguments\":{\"project\":\"\",\"source\":\"tester\"}}"
+#define BRAIN_STORE(text) "{\"name\":\"remember\",\"arguments\":{\"content\":\"" text "\",\"source\":\"tester\"}}"
+
+TEST(items_that_open_brain_extracts_block_only_its_sessions) {
+  struct proc *brain = start("openbrain");
+  ask(brain, 2, "tools/call", BRAIN_BOOT);
+  ask(brain, 3, "tools/call", BRAIN_STORE("We need to rotate the signing key of the mail server"));
+  CHECK_INT(proc_wait(brain).exit_code, 0);
+  brain = start("openbrain");
+  ask(brain, 2, "tools/call", BRAIN_BOOT);
+  yyjson_val *r = ask(brain, 3, "tools/call", BRAIN_STORE("Lunch is at noon"));
+  CHECK(has(jstr(r, "content[0].text"), "acknowledge"));
+  CHECK_INT(proc_wait(brain).exit_code, 0);
+  CHECK_INT(sql_number("SELECT count(*) FROM action_item WHERE status = 'pending'"), 1);
+
+  struct proc *other = start("default");
+  ask(other, 2, "tools/call", "{\"name\":\"memory_boot\",\"arguments\":{}}");
+  r = ask(other, 3, "tools/call", "{\"name\":\"memory_store\",\"arguments\":{\"text\":\"Tea comes from the hills\"}}");
+  test_note("%s", cstr(jstr(r, "content[0].text")));
+  CHECK(!jbool(r, "isError"));
+  CHECK_INT(proc_wait(other).exit_code, 0);
+}
+
 TEST(an_agent_must_acknowledge_before_it_writes) {
   OK("action", "add", "rotate the signing key");
   struct proc *server = start("default");

@@ -3,7 +3,7 @@
 
 static struct arena memory;
 
-enum { ABOUT = 4, MEMORIES = 500 };
+enum { ABOUT = 4, MEMORIES = 500, BATCH = 100 };
 
 static const struct topic {
   const char *task;
@@ -77,7 +77,12 @@ static const struct {
                {"The ", " mailing list has ", " members"}, {"The lease of the ", " office ends in ", " months"},
                {"The ", " pipeline has ", " stages"},      {"Alerts of ", " go to rotation number ", ""}};
 
-/* Stores the memories about the topics, and fills up with others. */
+static void store_batch(struct buf *b) {
+  CHECK_INT(CAIRN_FED(buf_str(b), "remember", "--batch", "-", "--json").exit_code, 0);
+  *b = BUF(&memory);
+}
+
+/* Stores the memories about the topics, and fills up with others. In batches, because a call has a time limit. */
 static void store_all(void) {
   struct buf b = BUF(&memory);
   for (size_t t = 0; t < ARRAY_LEN(topics); t++)
@@ -88,9 +93,10 @@ static void store_all(void) {
     size_t aspect = i / ARRAY_LEN(names) % ARRAY_LEN(aspects), name = i % ARRAY_LEN(names);
     buf_addf(&b, "{\"keep_both\":true,\"text\":\"%s%s%s%d%s\"}\n", aspects[aspect].before, names[name],
              aspects[aspect].middle, (int)(i * 37 % 700) + 11, aspects[aspect].after);
+    if (i % BATCH == 0)
+      store_batch(&b);
   }
-  struct run r = CAIRN_FED(buf_str(&b), "remember", "--batch", "-", "--json");
-  CHECK_INT(r.exit_code, 0);
+  store_batch(&b);
   CHECK_INT(sql_number("SELECT count(*) FROM memory"), MEMORIES);
 }
 

@@ -351,6 +351,9 @@ TEST(a_search_says_that_transcripts_are_not_indexed) {
   CHECK_INT(jlen(r, "results"), 0);
   CHECK(has(jstr(r, "not_indexed"), "sessions.indexed is off"));
   CHECK(has(CAIRN("search", "parser", "--in", "sessions", "--project", "parser").out, "cairn transcript index"));
+  STORE("--project", "parser", "The parser is written by hand");
+  r = OK("search", "parser", "--in", "memory", "--in", "sessions", "--project", "parser");
+  CHECK(jlen(r, "results") == 1 && jget(r, "not_indexed"));
   OK("config", "sessions.indexed", "on");
   OK("transcript", "index", "--project", "parser");
   r = OK("search", "parser", "--in", "sessions", "--project", "parser");

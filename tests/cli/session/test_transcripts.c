@@ -237,7 +237,10 @@ TEST(maintenance_archives_sessions_and_append_restores_them) {
   CHECK_INT(jint(OK("transcript", "archive", "--dry-run"), "archived"), 1);
   CHECK_INT(jint(OK("maintain"), "transcripts"), 2);
   CHECK_INT(jint(OK("transcript", "list"), "count"), 0);
+  CHECK_INT(jint(OK("transcript", "list"), "archived"), 1);
+  CHECK(has(CAIRN("transcript", "list").out, "no transcript\n1 archived: cairn transcript list --archived\n"));
   yyjson_val *r = OK("transcript", "list", "--archived");
+  CHECK(!jget(r, "archived"));
   CHECK_STR(jstr(r, "sessions[0].status"), "archived");
   CHECK_STR(jstr(OK("transcript", "read", "talk"), "messages[0].content"), "an old word");
   CHECK(jbool(say("user", "a new one"), "revived"));

@@ -30,6 +30,11 @@ TEST(irreversible_commands_never_become_calls) {
 
 TEST(the_session_has_the_name_of_the_interface) { CHECK_STR(words("(--session, or CAIRN_SESSION)"), "(SESSION)"); }
 
+TEST(common_options_are_arguments_of_the_call) {
+  CHECK_STR(words("cairn search 'a b' --all-projects"), "<search {\"query\":\"a b\",\"all_projects\":true}>");
+  CHECK_STR(words("'cairn list --project web --limit 3'"), "<list {\"project\":\"web\",\"limit\":3}>");
+}
+
 /* Options of operations become arguments; those of other programs stay. */
 TEST(options_of_other_programs_stay) {
   CHECK_STR(words("repeat it with --inherit-key, and --reason WHY"), "repeat it with inherit_key, and reason WHY");

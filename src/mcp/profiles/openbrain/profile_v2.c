@@ -258,9 +258,9 @@ static const struct tool tools[] = {
   {.name = "scratch_set_v2", .title = "Scratch: set", .description = "Store a value until the session ends.",
    .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .shape = brain_scratch_set_shape},
   {.name = "scratch_get_v2", .title = "Scratch: get", .description = "Read a scratch value.",
-   .op = "scratch get", .flags = TOOL_READS, .args = scratch_get_args, .shape = brain_scratch_get_shape},
+   .op = "scratch get", .flags = TOOL_READS | TOOL_EXACT, .args = scratch_get_args, .shape = brain_scratch_get_shape},
   {.name = "scratch_list_v2", .title = "Scratch: list", .description = "List the scratch values.",
-   .op = "scratch list", .flags = TOOL_READS, .args = no_args, .shape = brain_scratch_list_shape},
+   .op = "scratch list", .flags = TOOL_READS | TOOL_EXACT, .args = no_args, .shape = brain_scratch_list_shape},
 
   /* observability */
   {.name = "health_v2", .title = "Health", .description = "Server and store health.",
