@@ -554,6 +554,31 @@ TEST(a_flood_of_pinned_blockers_does_not_displace_a_persons, .seconds = 60) {
   CHECK_INT(jlen(r, "sections[0].items") + (size_t)jint(r, "dropped[0].count"), 202);
 }
 
+/* Neither does what agents pin in other sections, nor their identity, action items or blockers with long headlines. */
+TEST(no_protected_memories_of_agents_displace_a_persons_blockers, .seconds = 60) {
+  static const char *const fields[] = {"\"type\":\"identity\"", "\"type\":\"fact\",\"delivery\":\"pinned\"",
+                                       "\"type\":\"rule\",\"delivery\":\"boot\"",
+                                       "\"type\":\"guardrail\",\"delivery\":\"pinned\""};
+  declare_agent();
+  STORE("--type", "guardrail", "The treasurer signs every payment");
+  STORE("--type", "guardrail", "The harbour master decides who may dock");
+  STORE("--type", "identity", "You keep the books of the harbour");
+  struct buf b = BUF(&memory);
+  for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+    for (int i = 0; i < 20; i++)
+      buf_addf(&b, "{%s,\"defer_embedding\":true,\"text\":\"%s%d\"}\n", fields[f],
+               words(textf("longer%zux%dxlonger", f, i), 14), i);
+  CHECK_INT(CAIRN_FED(buf_str(&b), "--agent", "bot", "remember", "--batch", "-", "--json").exit_code, 0);
+  for (int i = 0; i < 20; i++)
+    BOT("action", "add", words(textf("action%d", i), 20));
+  yyjson_val *r = OK("boot", "--budget", "600");
+  CHECK(has(jstr(r, "text"), "The treasurer signs every payment"));
+  CHECK(has(jstr(r, "text"), "The harbour master decides"));
+  CHECK(has(jstr(r, "text"), "You keep the books"));
+  CHECK(jint(r, "tokens") <= 600);
+  CHECK(jlen(OK("boot", "--budget", "4000"), "sections[3].items") > 1); /* identity of the agent, while it fits */
+}
+
 TEST(blockers_of_agents_come_after_a_persons_and_name_their_author) {
   declare_agent();
   static const char *const mine[] = {"The treasurer signs every payment", "The harbour master decides who may dock",
