@@ -42,7 +42,11 @@ static void add_memories(struct page *page, const char *title, yyjson_val *list,
     buf_adds(&page->b, "  ");
     page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(m, "id")));
     buf_adds(&page->b, "  ");
+    struct str author = json_str(m, "author");
     page_line(page, "", json_str(m, text), 10);
+    if (author.p)
+      page_line(page, page->term.style.dim,
+                arena_printf(page->b.a, " (written by %.*s, not by a person)", STR_ARG(author)), 10);
     buf_addc(&page->b, '\n');
   }
 }

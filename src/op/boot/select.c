@@ -62,8 +62,6 @@ static bool is_always_delivered(const struct memory *m) {
 /* Skills that are not always on are shown only by their keywords. */
 static bool needs_keyword(const struct memory *m) { return m->skill_name.p && !m->skill_always_on; }
 
-static bool is_by_person(const struct memory *m) { return str_is(m->trust, "user"); }
-
 static struct str line_of(struct arena *a, const struct memory *m) {
   if (m->status.p)
     return arena_printf(a, "%.*s (%.*s, %.*s)", STR_ARG(m->headline), STR_ARG(m->priority), STR_ARG(m->status));
@@ -91,8 +89,8 @@ static void add(struct boot *b, enum boot_place g, const struct memory *m, size_
             (struct boot_line){.id = m->id,
                                .text = line_of(b->call->arena, m),
                                .protect = protect,
-                               .by_agent = !is_by_person(m),
-                               .outranks = g == BOOT_G_BLOCKERS && is_by_person(m),
+                               .by_agent = !memory_is_by_person(m),
+                               .outranks = g == BOOT_G_BLOCKERS && memory_is_by_person(m),
                                .headline = m->headline,
                                .priority = m->priority,
                                .status = m->status});
@@ -155,13 +153,12 @@ static enum status add_delivered(struct boot *b) {
 
 static void add_blocker(struct boot *b, const struct memory *m, bool protect) {
   add(b, BOOT_G_BLOCKERS, m, SIZE_MAX, protect);
-  if (is_by_person(m))
-    return;
   struct boot_group *group = &b->groups[BOOT_G_BLOCKERS];
   struct boot_line *line = &group->v[group->n - 1];
-  line->author = str_empty(m->source) ? STR("an agent") : m->source;
-  line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
-                            STR_ARG(line->author));
+  line->author = memory_author(m);
+  if (line->author.p)
+    line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
+                              STR_ARG(line->author));
 }
 
 /* A person's first, and of each those that are always delivered. */
@@ -173,7 +170,7 @@ static enum status add_blockers(struct boot *b) {
     for (size_t i = 0; i < rules.n; i++) {
       const struct memory *m = &rules.v[i];
       bool always = is_always_delivered(m);
-      if (!needs_keyword(m) && is_by_person(m) == (pass < 2) && always == (pass % 2 == 0))
+      if (!needs_keyword(m) && memory_is_by_person(m) == (pass < 2) && always == (pass % 2 == 0))
         add_blocker(b, m, always && (pass == 0 || pins++ < AGENT_PINS));
     }
   return STATUS_OK;
