@@ -89,12 +89,18 @@ TEST(a_store_replaced_under_a_server, .only = TEST_ON_SQLITE) {
   OK("remember", "The tide table is for the old harbour");
   const char *copy = path_join(NULL, "copy.db");
   file_write(copy, file_read(cli_db()));
+  CHECK_INT(chmod(copy, 0600), 0);
   struct serve *s = start();
   CHECK_INT(rename(copy, cli_db()), 0);
   struct str before = file_read(cli_db());
   is_lost(s, "replaced by another file");
   serve_end(s);
   CHECK(str_eq(before, file_read(cli_db())));
+  /* The log of the old file is not applied to the new one. */
+  CHECK_INT(access(textf("%s-wal-lost", cli_db()), F_OK), 0);
+  CHECK_INT(jint(OK("--quiet", "list"), "count"), 1);
+  CHECK_INT(CAIRN("doctor", "--repair").exit_code, 0); /* the copy lacks what the server stored */
+  CHECK_HEALTHY();
 }
 
 TEST(a_log_deleted_under_a_server, .only = TEST_ON_SQLITE) {
