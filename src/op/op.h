@@ -142,8 +142,8 @@ struct op_hooks {
    * and nothing changes. Checked under the write lock. */
   const struct strs *expect;
   bool return_hash; /* add the memory's new hash to the result of a change */
-  /* A safe request (HTTP GET): registers, ends, revives and refreshes no session. Reads are still counted and logged.
-   */
+  /* A safe request (HTTP GET): registers, ends, revives and refreshes no session, and activates no faded memory. Reads
+   * are still counted and logged. */
   bool safe;
 };
 

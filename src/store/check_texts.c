@@ -2,7 +2,8 @@
  *
  * Three hashes are compared. body.hash is that of the normalised text: it ignores case, punctuation and spaces.
  * chunk.hash is that of the exact bytes of a chunk, and each chunk is a part of the text. The event of a memory's
- * creation has a copy of body.hash. The headline, which has no hash, is compared with its copy in the chunks. */
+ * creation has a copy of body.hash. The headline has no hash: it is compared with its copy in the chunks. So are key,
+ * tags and notes, which the first chunk has. */
 #include <stdio.h>
 
 #include "base/id.h"
@@ -13,7 +14,8 @@
 enum { PAGE = 64, NAMED_MAX = 1000, TEAM_SIZE = 65 };
 
 struct text {
-  struct str team, body, hash, headline;
+  struct str team, body, hash, headline, key;
+  struct str extra; /* of the first chunk: key, tags, notes; absent without one */
   int64_t id;
   size_t at; /* start of the previous chunk in the body */
   bool document, changed;
@@ -51,8 +53,9 @@ static enum status load_texts(struct walk *w, struct error *err) {
   struct rows r;
   struct arena *a = &w->page;
   struct sql q = SQL(a);
-  sql_add(&q, "/* all teams: doctor */ SELECT x.team, x.memory_id, x.text, x.hash, m.headline, m.corpus FROM body x"
-              " JOIN memory m ON m.team = x.team AND m.id = x.memory_id WHERE 1 = 1");
+  sql_add(&q,
+          "/* all teams: doctor */ SELECT x.team, x.memory_id, x.text, x.hash, m.headline, m.corpus, m.key FROM body x"
+          " JOIN memory m ON m.team = x.team AND m.id = x.memory_id WHERE 1 = 1");
   add_key(w, &q, ">", str_from(w->last_team), w->last_id);
   add_order(w, &q, " LIMIT ");
   sql_int(&q, PAGE);
@@ -63,6 +66,7 @@ static enum status load_texts(struct walk *w, struct error *err) {
                                .body = rows_dup(&r, 2, a),
                                .hash = rows_dup(&r, 3, a),
                                .headline = rows_dup(&r, 4, a),
+                               .key = rows_dup(&r, 6, a),
                                .document = !str_is(rows_text(&r, 5), "memory")};
   return rows_end(&r);
 }
@@ -110,13 +114,33 @@ static bool matches(struct text *t, struct str hash, struct str headline, struct
 static enum status check_pieces(struct walk *w, struct error *err) {
   struct rows r;
   size_t i = 0;
-  query_page(w, &r, err,
-             "/* all teams: doctor */ SELECT x.team, x.memory_id, x.hash, x.headline, x.body FROM chunk x WHERE 1 = 1",
-             ", x.seq");
+  query_page(
+      w, &r, err,
+      "/* all teams: doctor */ SELECT x.team, x.memory_id, x.hash, x.headline, x.body, x.seq, x.extra FROM chunk x"
+      " WHERE 1 = 1",
+      ", x.seq");
   while (rows_next(&r)) {
     struct text *t = text_of(w, &r, &i);
     if (t)
       t->changed |= !matches(t, rows_text(&r, 2), rows_text(&r, 3), rows_text(&r, 4));
+    if (t && !t->document && rows_int(&r, 5) == 0) {
+      t->extra = rows_dup(&r, 6, &w->page);
+      t->changed |= !str_starts(t->extra, t->key);
+    }
+  }
+  return rows_end(&r);
+}
+
+/* Compares tags or notes with their copies in the first chunk, which follow a separator. */
+static enum status check_extra(struct walk *w, const char *select, char separator, struct error *err) {
+  struct rows r;
+  size_t i = 0;
+  query_page(w, &r, err, select, "");
+  while (rows_next(&r)) {
+    struct text *t = text_of(w, &r, &i);
+    if (t && t->extra.p)
+      t->changed |=
+          str_find(t->extra, arena_printf(&w->page, "%c%.*s", separator, STR_ARG(rows_text(&r, 2))), 0) == SIZE_MAX;
   }
   return rows_end(&r);
 }
@@ -149,6 +173,10 @@ static enum status check_page(struct walk *w, struct error *err) {
     return STATUS_OK;
   check_bodies(w);
   TRY(check_pieces(w, err));
+  TRY(check_extra(w, "/* all teams: doctor */ SELECT x.team, x.memory_id, x.value FROM label x WHERE x.field = 'tags'",
+                  ' ', err));
+  TRY(check_extra(w, "/* all teams: doctor */ SELECT x.team, x.memory_id, x.text FROM annotation x WHERE 1 = 1", '\n',
+                  err));
   return check_events(w, err);
 }
 

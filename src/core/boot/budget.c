@@ -24,8 +24,9 @@ static void render_group(struct buf *b, const struct boot_group *group) {
     buf_addf(b, "- %zu more: %s\n", group->dropped, group->fetch);
   if (group->retired_count)
     buf_addf(b, "- %zu %s: %s\n", group->retired_count, group->retired, group->fetch_retired);
-  for (size_t i = 0; i < group->shown; i++)
-    render_line(b, group, &group->v[i]);
+  for (size_t i = 0; i < group->n; i++)
+    if (!group->v[i].dropped)
+      render_line(b, group, &group->v[i]);
 }
 
 static struct str render(struct arena *a, const struct boot_payload *p) {
@@ -57,14 +58,17 @@ static void put_section(yyjson_mut_doc *doc, yyjson_mut_val *sections, const str
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, sections);
   json_put(doc, v, "name", str_from(group->name));
   yyjson_mut_val *items = json_put_arr(doc, v, "items");
-  for (size_t i = 0; i < group->shown; i++)
-    yyjson_mut_arr_append(items, line_json(doc, group, &group->v[i]));
+  for (size_t i = 0; i < group->n; i++)
+    if (!group->v[i].dropped)
+      yyjson_mut_arr_append(items, line_json(doc, group, &group->v[i]));
 }
 
 static void put_member(yyjson_mut_doc *doc, yyjson_mut_val *result, const struct boot_group *group) {
   assert(!group->single || group->shown <= 1);
   yyjson_mut_val *list = group->single ? NULL : json_put_arr(doc, result, group->name);
-  for (size_t i = 0; i < group->shown; i++) {
+  for (size_t i = 0; i < group->n; i++) {
+    if (group->v[i].dropped)
+      continue;
     yyjson_mut_val *v = line_json(doc, group, &group->v[i]);
     if (list)
       yyjson_mut_arr_append(list, v);
@@ -127,17 +131,47 @@ static size_t measure(struct arena *a, yyjson_mut_val *head, const struct boot_p
 
 /* ---- applying the budget ---- */
 
-/* The group whose last line is dropped next; NULL if only protected lines are left. */
-static struct boot_group *next_victim(struct boot_group *groups, size_t n) {
-  struct boot_group *victim = NULL;
-  for (size_t g = 0; g < n; g++) {
-    struct boot_group *group = &groups[g];
-    if (group->drop_order == 0 || group->shown == 0 || group->v[group->shown - 1].protect)
-      continue;
-    if (!victim || group->drop_order < victim->drop_order)
-      victim = group;
+/* A line that may be dropped. */
+struct victim {
+  struct boot_group *group;
+  struct boot_line *line;
+};
+
+struct victims {
+  struct victim *v;
+  size_t n, cap;
+};
+
+/* Lines are dropped in this order. */
+enum rank { RANK_FREE, RANK_AGENT, RANK_PERSON, RANK_NEVER };
+
+static enum rank rank_of(const struct boot_line *line) {
+  if (line->protect)
+    return line->by_agent ? RANK_AGENT : RANK_NEVER;
+  return line->outranks ? RANK_PERSON : RANK_FREE;
+}
+
+/* Adds the lines of a rank, those of the lowest drop order first, from the end of each group. */
+static void add_victims(struct arena *a, const struct boot_payload *p, enum rank rank, struct victims *to) {
+  int last = 0;
+  for (size_t g = 0; g < p->n; g++)
+    last = p->groups[g].drop_order > last ? p->groups[g].drop_order : last;
+  for (int order = 1; order <= last; order++)
+    for (size_t g = 0; g < p->n; g++)
+      for (size_t i = p->groups[g].drop_order == order ? p->groups[g].n : 0; i-- > 0;)
+        if (rank_of(&p->groups[g].v[i]) == rank)
+          list_push(a, to, (struct victim){&p->groups[g], &p->groups[g].v[i]});
+}
+
+static struct victims list_victims(struct arena *a, const struct boot_payload *p) {
+  struct victims all = {0}, persons = {0};
+  add_victims(a, p, RANK_FREE, &all);
+  add_victims(a, p, RANK_PERSON, &persons);
+  if (persons.n > 0) {
+    add_victims(a, p, RANK_AGENT, &all);
+    add_victims(a, p, RANK_PERSON, &all);
   }
-  return victim;
+  return all;
 }
 
 /* Upper bound of the tokens of a line. The estimates of parts never add up to less than that of the whole, so dropping
@@ -158,20 +192,18 @@ static size_t line_tokens(struct arena *a, const struct boot_payload *p, const s
 
 yyjson_mut_val *boot_fit_budget(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
                                 size_t *ret_tokens) {
+  struct victims victims = list_victims(a, p);
+  size_t tokens, next = 0;
   for (size_t g = 0; g < p->n; g++)
     p->groups[g].shown = p->groups[g].n;
-  size_t tokens;
-  for (;;) {
-    tokens = measure(a, head, p);
-    struct boot_group *victim = tokens > p->budget ? next_victim(p->groups, p->n) : NULL;
-    if (!victim)
-      break;
-    for (size_t cut = 0; victim && cut < tokens - p->budget; victim = next_victim(p->groups, p->n)) {
-      assert(victim->shown > 0);
-      cut += line_tokens(a, p, victim, &victim->v[--victim->shown]);
-      victim->dropped++;
+  while ((tokens = measure(a, head, p)) > p->budget && next < victims.n)
+    for (size_t cut = 0; next < victims.n && cut < tokens - p->budget; next++) {
+      struct victim *victim = &victims.v[next];
+      cut += line_tokens(a, p, victim->group, victim->line);
+      victim->line->dropped = true;
+      victim->group->shown--;
+      victim->group->dropped++;
     }
-  }
   *ret_tokens = tokens;
   return build(a, doc, head, p, tokens);
 }

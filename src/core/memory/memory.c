@@ -93,6 +93,14 @@ bool memory_is_trusted(const struct memory *m) {
   return str_is(m->trust, "user") || (str_is(m->trust, "agent") && !m->suspect.p);
 }
 
+bool memory_is_by_person(const struct memory *m) { return str_is(m->trust, "user"); }
+
+struct str memory_author(const struct memory *m) {
+  if (memory_is_by_person(m))
+    return STR_NONE;
+  return str_empty(m->source) ? STR("an agent") : m->source;
+}
+
 bool memory_field_equal(const struct field *f, const struct memory *x, const struct memory *y) {
   assert(f >= memory_fields && f < memory_fields + memory_field_count);
   const void *a = field_at(x, f->offset), *b = field_at(y, f->offset);

@@ -72,6 +72,9 @@ bool memory_is_document(const struct memory *m);
  * text unless it is suspect. Text from tools, imports and extraction is untrusted until promoted. Keep in sync with
  * SQL_TRUSTED in store/memories/memories.h. */
 bool memory_is_trusted(const struct memory *m);
+bool memory_is_by_person(const struct memory *m);
+/* Its source, unless a person wrote it; absent then. */
+struct str memory_author(const struct memory *m);
 
 bool memory_field_equal(const struct field *f, const struct memory *x, const struct memory *y);
 

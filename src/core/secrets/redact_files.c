@@ -50,10 +50,12 @@ size_t redact_find_netrc(struct redact_scan *s, size_t at) {
   while (value_at < text.n && value_at - at < 24 && ascii_space(text.p[value_at]))
     value_at++;
   struct redact_value value;
-  if (!is_after_login(text, at) || !redact_read_value(text, value_at, &value) ||
-      !redact_has_digit(str_slice(text, value.start, value.end))) /* user@site, for anonymous access */
+  if (!is_after_login(text, at) || !redact_read_value(text, value_at, &value))
     return at;
-  size_t end = add_value(s, &value, STRENGTH_NUMBER);
+  struct str v = str_slice(text, value.start, value.end);
+  if (!redact_has_digit(v) && memchr(v.p, '@', v.n)) /* user@site, for anonymous access */
+    return at;
+  size_t end = add_value(s, &value, redact_has_digit(v) ? STRENGTH_NUMBER : STRENGTH_MIXED);
   return end > value.start ? end : at;
 }
 

@@ -19,6 +19,9 @@ static const struct unit as_is = {0};
 /* Full-width forms of ASCII. */
 enum { WIDE_FIRST = 0xff01, WIDE_LAST = 0xff5e, WIDE_OFFSET = 0xfee0 };
 
+/* Variation selectors: presentation keeps them, for emoji, but nothing shows them after a letter. */
+enum { SELECTOR_FIRST = 0xfe00, SELECTOR_LAST = 0xfe0f };
+
 static struct unit read_shown(struct str text, size_t at) {
   if (text.p[at] == '\r' && redact_at(text, at + 1, "\n"))
     return as_is;
@@ -26,6 +29,8 @@ static struct unit read_shown(struct str text, size_t at) {
   if (hidden)
     return (struct unit){.used = hidden};
   uint32_t c = utf8_next(text, &end);
+  if (c >= SELECTOR_FIRST && c <= SELECTOR_LAST)
+    return (struct unit){.used = end - at};
   if (c == 0x2028 || c == 0x2029)
     return (struct unit){.bytes = {'\n'}, .n = 1, .used = end - at};
   if (c >= WIDE_FIRST && c <= WIDE_LAST && ascii_alnum((char)(c - WIDE_OFFSET)))

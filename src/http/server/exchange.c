@@ -237,7 +237,9 @@ static void dispatch(struct http_exchange *x) {
                     STR("{\"type\":\"about:blank\",\"title\":\"Out of memory\",\"status\":503}"));
     return;
   }
-  if (auth_verify(&x->call)) {
+  if (http_stopping(&x->call)) { /* it was queued when the time for running calls ended */
+    refuse(x, 503, "Service Unavailable", "the server is shutting down");
+  } else if (auth_verify(&x->call)) {
     work_identify(x);
     http_dispatch(&x->call);
   }

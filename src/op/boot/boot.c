@@ -66,8 +66,9 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
   size_t tokens;
   call->result = boot_fit_budget(a, call->doc, call->result, &p, &tokens);
   for (size_t g = 0; g < BOOT_GROUPS; g++)
-    for (size_t i = 0; !b->groups[g].member && i < b->groups[g].shown; i++)
-      list_push(a, &b->delivered, b->groups[g].v[i].id);
+    for (size_t i = 0; !b->groups[g].member && i < b->groups[g].n; i++)
+      if (!b->groups[g].v[i].dropped)
+        list_push(a, &b->delivered, b->groups[g].v[i].id);
   return STATUS_OK;
 }
 

@@ -14,15 +14,15 @@
 
 enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 
-/* Pinned blockers of agents that are protected like a person's. More of them could crowd out a person's blockers. */
+/* Pinned blockers of agents that are protected. */
 enum { AGENT_PINS = 10 };
 
 /* Scores of hits for a task: at least RELEVANT_SCORE, and at least this share of the best one. */
 #define RELEVANT_SCORE 0.2
 #define RELEVANT_SHARE 0.4
 
-/* In display order. Tasks are dropped first, then patterns, then the rest; matches of the task, blockers and identity
- * last. */
+/* In display order. Tasks are dropped first, then patterns, then the rest; matches of the task, blockers and action
+ * items last. Only protected lines have the order of `identity`. */
 static const struct boot_group layout[BOOT_GROUPS] = {
     [BOOT_G_ACTIONS] = {.name = "action_items",
                         .title =
@@ -33,7 +33,7 @@ static const struct boot_group layout[BOOT_GROUPS] = {
     [BOOT_G_BLOCKERS] = {.name = "blockers", .title = "Blockers: never do otherwise", .drop_order = 6},
     [BOOT_G_RELEVANT] = {.name = "relevant", .title = "About the task", .fetch = "cairn search QUERY", .drop_order = 5},
     [BOOT_G_PATTERNS] = {.name = "patterns", .title = "Patterns", .drop_order = 2},
-    [BOOT_G_IDENTITY] = {.name = "identity", .title = "Identity", .drop_order = 0},
+    [BOOT_G_IDENTITY] = {.name = "identity", .title = "Identity", .drop_order = 8},
     [BOOT_G_LESSONS] = {.name = "lessons", .title = "Lessons", .drop_order = 4},
     [BOOT_G_PINNED] = {.name = "pinned", .title = "Pinned", .fetch = "cairn list --delivery pinned", .drop_order = 5},
     [BOOT_G_HANDOFF] = {.name = "handoff",
@@ -96,6 +96,8 @@ static void add(struct boot *b, enum boot_place g, const struct memory *m, size_
             (struct boot_line){.id = m->id,
                                .text = line_of(b->call->arena, m),
                                .protect = protect,
+                               .by_agent = !memory_is_by_person(m),
+                               .outranks = g == BOOT_G_BLOCKERS && memory_is_by_person(m),
                                .headline = m->headline,
                                .priority = m->priority,
                                .status = m->status});
@@ -187,33 +189,25 @@ static enum status add_delivered(struct boot *b) {
 
 static void add_blocker(struct boot *b, const struct memory *m, bool protect) {
   add(b, BOOT_G_BLOCKERS, m, SIZE_MAX, protect);
-  struct str author = agent_author(m);
-  if (!author.p)
-    return;
   struct boot_group *group = &b->groups[BOOT_G_BLOCKERS];
   struct boot_line *line = &group->v[group->n - 1];
-  line->author = author;
-  line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
-                            STR_ARG(line->author));
+  line->author = memory_author(m);
+  if (line->author.p)
+    line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
+                              STR_ARG(line->author));
 }
 
-/* The budget drops lines from the end: first blockers of agents, then a person's, never those that are always
- * delivered. */
+/* A person's first, and of each those that are always delivered. */
 static enum status add_blockers(struct boot *b) {
   struct memories rules = {0};
   size_t pins = 0;
   TRY(boot_list(b, (struct filter){.severity = STR("blocker")}, &rules));
-  bool *added = arena_zalloc(b->call->arena, rules.n + 1);
   for (int pass = 0; pass < 4; pass++)
     for (size_t i = 0; i < rules.n; i++) {
       const struct memory *m = &rules.v[i];
-      bool always = is_always_delivered(m), person = !agent_author(m).p;
-      bool now = pass == 0 ? always && person : pass == 1 ? always && pins < AGENT_PINS : pass == 2 ? person : true;
-      if (added[i] || !now)
-        continue;
-      added[i] = true;
-      pins += pass == 1;
-      add_blocker(b, m, pass < 2);
+      bool always = is_always_delivered(m);
+      if (memory_is_by_person(m) == (pass < 2) && always == (pass % 2 == 0))
+        add_blocker(b, m, always && (pass == 0 || pins++ < AGENT_PINS));
     }
   return STATUS_OK;
 }

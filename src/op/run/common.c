@@ -232,12 +232,6 @@ struct str call_path(const struct op_call *call, struct str path) {
   return call->caller.principal ? str_slice(path, start, path.n) : path;
 }
 
-struct str agent_author(const struct memory *m) {
-  if (str_is(m->trust, "user"))
-    return STR_NONE;
-  return str_empty(m->source) ? STR("an agent") : m->source;
-}
-
 enum status call_check_shown(struct op_call *call) {
   for (const struct param *p = call->op->params; p->name; p++) {
     struct str text = p->flags & PARAM_SHOWN ? json_str(call->args, p->name) : STR_NONE;

@@ -50,8 +50,6 @@ bool call_is_by_person(const struct op_call *call);
 NODISCARD enum status call_check_setting(struct op_call *call, enum setting_id id);
 /* A path of the server's machine as the caller may see it: callers with a token see only its last part. */
 struct str call_path(const struct op_call *call, struct str path);
-/* Who wrote a memory that no person wrote or approved; absent for the others. */
-struct str agent_author(const struct memory *m);
 
 /* Refuses PARAM_SHOWN arguments that read like instructions to a model, unless a person calls. */
 NODISCARD enum status call_check_shown(struct op_call *call);

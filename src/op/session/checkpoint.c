@@ -36,7 +36,7 @@ static enum status put_guardrail(struct checkpoint *c, yyjson_mut_val *arr, stru
   json_put_int(call->doc, v, "id", m->id);
   json_put(call->doc, v, "headline", m->headline);
   json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
-  json_put_opt(call->doc, v, "author", agent_author(m));
+  json_put_opt(call->doc, v, "author", memory_author(m));
   return STATUS_OK;
 }
 
@@ -44,28 +44,38 @@ static bool is_always_shown(const struct memory *m) {
   return str_is(m->delivery, "pinned") || str_is(m->delivery, "boot") || m->skill_always_on;
 }
 
-/* Blockers that are pinned or delivered at boot, a person's first. */
-static enum status put_pinned(struct checkpoint *c, yyjson_mut_val *arr) {
+/* Blockers that are pinned or delivered at boot, those of persons or of agents. */
+static enum status put_pinned(struct checkpoint *c, bool by_person, yyjson_mut_val *arr) {
   struct op_call *call = c->call;
   struct filter f = {.severity = STR("blocker"), .trusted = true};
   struct memories rules = {0};
   TRY(memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err));
-  for (int by_agents = 0; by_agents < 2; by_agents++)
-    for (size_t i = 0; i < rules.n; i++)
-      if (is_always_shown(&rules.v[i]) && (agent_author(&rules.v[i]).p != NULL) == by_agents)
-        TRY(put_guardrail(c, arr, &rules.v[i]));
+  for (size_t i = 0; i < rules.n; i++)
+    if (is_always_shown(&rules.v[i]) && memory_is_by_person(&rules.v[i]) == by_person)
+      TRY(put_guardrail(c, arr, &rules.v[i]));
   return STATUS_OK;
 }
 
-/* Other blockers that are about the action. */
-static enum status put_related(struct checkpoint *c, yyjson_mut_val *arr) {
+/* Other blockers that are about the action: the best of persons, or of agents. */
+static enum status put_related(struct checkpoint *c, bool by_person, yyjson_mut_val *arr) {
   struct query q = c->query;
   struct hits hits = {0};
   q.filter.severity = STR("blocker");
+  q.filter.by_person = by_person;
   TRY(retrieve(&q, STATES_SEARCHED, RELEVANT, &hits));
   for (size_t i = 0; i < hits.n; i++)
-    if (!is_always_shown(&hits.v[i].m) && hits.v[i].fusion >= RELATED)
+    if (!is_always_shown(&hits.v[i].m) && memory_is_by_person(&hits.v[i].m) == by_person && hits.v[i].fusion >= RELATED)
       TRY(put_guardrail(c, arr, &hits.v[i].m));
+  return STATUS_OK;
+}
+
+/* A person's first, so that agents cannot displace them. */
+static enum status put_guardrails(struct checkpoint *c, bool prepared, yyjson_mut_val *arr) {
+  for (int pass = 0; pass < 2; pass++) {
+    TRY(put_pinned(c, pass == 0, arr));
+    if (prepared)
+      TRY(put_related(c, pass == 0, arr));
+  }
   return STATUS_OK;
 }
 
@@ -145,7 +155,7 @@ enum status op_checkpoint(struct op_call *call) {
   yyjson_mut_val *guardrails = json_put_arr(call->doc, call->result, "guardrails");
   yyjson_mut_val *relevant = json_put_arr(call->doc, call->result, "relevant");
   bool prepared = retrieve_prepare(&c.query) == STATUS_OK;
-  if (put_pinned(&c, guardrails) != STATUS_OK || (prepared && put_related(&c, guardrails) != STATUS_OK))
+  if (put_guardrails(&c, prepared, guardrails) != STATUS_OK)
     degrade(&c, "not all guardrails could be read");
   if (!prepared || put_relevant(&c, relevant) != STATUS_OK)
     degrade(&c, "not all relevant memories were found");

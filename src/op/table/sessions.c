@@ -98,8 +98,8 @@ const struct op sessions_ops[] = {
    .routes = ROUTES(ROUTE("POST", "/actions/{id}/ack", .to = "id", .without = "text memory")),
    .run = op_action_ack},
   {.name = "checkpoint", .group = "Sessions", .summary = "Show what matters before a risky action",
-   .help = "Pinned and always-on blockers, and the five most relevant memories. Skipped if the same source asked about the "
-   "same action within five minutes. Never blocks.",
+   .help = "Blockers that are pinned, always on or about the action, a person's first, and the five most relevant memories. "
+   "Skipped if the same source asked about the same action within five minutes. Never blocks.",
    .example = "cairn checkpoint 'force-push to main'",
    .params = checkpoint_params, .flags = OP_PROJECT,
    .result = "action skipped:bool cooldown_s:int guardrails:[(" SHOWN_MEMORY " text author?)] "

@@ -239,10 +239,11 @@ enum status op_capture(struct op_call *call) {
 
 /* ---- get ---- */
 
-/* Reading a faded memory activates it again. Memories in other states stay as they are. */
+/* Reading a faded memory activates it again, except by a safe request. Memories in other states stay as they are. */
 static enum status revive(struct op_call *call, struct memory *m) {
   struct store *st = call->engine->store;
-  if (!str_is(m->state, "faded") || !store_can_write(st, m->project) || !store_can_write(st, call->caller.project))
+  if (call->hooks.safe || !str_is(m->state, "faded") || !store_can_write(st, m->project) ||
+      !store_can_write(st, call->caller.project))
     return STATUS_OK;
   struct txn txn;
   TRY(call_begin(call, &txn));

@@ -55,6 +55,8 @@ void filter_where(struct sql *q, const struct filter *f) {
     sql_add(q, " AND " SQL_TRUSTED);
   if (f->untrusted)
     sql_add(q, " AND NOT " SQL_TRUSTED);
+  if (f->by_person)
+    sql_add(q, " AND m.trust = 'user'");
   if (f->since) {
     sql_add(q, " AND m.created_at >= ");
     sql_int(q, f->since);

@@ -133,6 +133,7 @@ struct filter {
   bool no_retired_tasks;   /* exclude done and stale tasks */
   bool trusted;            /* only trusted memories: SQL_TRUSTED */
   bool untrusted;          /* only the others */
+  bool by_person;          /* only what a person wrote */
   const char *order;       /* SQL; NULL = newest first */
   int64_t limit, offset;
   bool own;              /* only the scope's project, without global memories */

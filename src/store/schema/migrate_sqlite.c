@@ -77,6 +77,11 @@ static enum status set_version(struct store *st, int64_t version, struct error *
 
 const struct migrator sqlite_migrator = {file_version, make_ready, prepare, set_version};
 
+/* A new store is moved from its log into its file: without its epoch, a store that lost its log would look like a new
+ * one, and the mark of another. */
 enum status sqlite_migrate(struct store *st, int64_t now, struct error *err) {
-  return migrate_with(st, migrations, SCHEMA_VERSION, now, err);
+  int64_t before;
+  TRY(file_version(st, &before, err));
+  TRY(migrate_with(st, migrations, SCHEMA_VERSION, now, err));
+  return before == 0 ? db_checkpoint(st->db, false, NULL, err) : STATUS_OK;
 }

@@ -306,6 +306,8 @@ static void close_connection(struct db *base) {
   }
   for (int i = 0; i < db->uncached_count; i++)
     sqlite3_finalize(db->uncached[i].statement);
+  if (db->handle)
+    sqlite_set_log_aside(db->handle, &db->files);
   sqlite3_close_v2(db->handle);
   sqlite_fts_close(&db->fts);
   leave_turn(db);

@@ -60,3 +60,18 @@ enum status sqlite_check_files(sqlite3 *handle, struct sqlite_files *files, stru
   TRY(db_check_file(path, files->store, err));
   return check_log(handle, path, &files->log, err);
 }
+
+void sqlite_set_log_aside(sqlite3 *handle, const struct sqlite_files *files) {
+  const char *path = sqlite3_db_filename(handle, "main");
+  char wal[4200], aside[4210], shm[4200];
+  snprintf(wal, sizeof(wal), "%s-wal", path);
+  snprintf(aside, sizeof(aside), "%s-lost", wal);
+  snprintf(shm, sizeof(shm), "%s-shm", path);
+  struct db_file now = file_id(path);
+  if (!now.ino || !files->store.ino || is_same(now, files->store))
+    return;
+  if (!files->log.ino || !is_same(file_id(wal), files->log))
+    return;
+  rename(wal, aside);
+  unlink(shm);
+}

@@ -15,6 +15,9 @@ struct sqlite_files {
 };
 /* Fails if one of them was deleted, renamed or replaced. */
 NODISCARD enum status sqlite_check_files(sqlite3 *handle, struct sqlite_files *files, struct error *err);
+/* If another file has taken the place of the store: renames the log that was left behind to "-wal-lost". SQLite would
+ * apply it to that file. */
+void sqlite_set_log_aside(sqlite3 *handle, const struct sqlite_files *files);
 
 /* store/sqlite/turns.c: the turns of a file's writers in this process. NULL without memory: writers then only poll. */
 struct sqlite_turns;

@@ -554,6 +554,31 @@ TEST(a_flood_of_pinned_blockers_does_not_displace_a_persons, .seconds = 60) {
   CHECK_INT(jlen(r, "sections[0].items") + (size_t)jint(r, "dropped[0].count"), 202);
 }
 
+/* Neither does what agents pin in other sections, nor their identity, action items or blockers with long headlines. */
+TEST(no_protected_memories_of_agents_displace_a_persons_blockers, .seconds = 60) {
+  static const char *const fields[] = {"\"type\":\"identity\"", "\"type\":\"fact\",\"delivery\":\"pinned\"",
+                                       "\"type\":\"rule\",\"delivery\":\"boot\"",
+                                       "\"type\":\"guardrail\",\"delivery\":\"pinned\""};
+  declare_agent();
+  STORE("--type", "guardrail", "The treasurer signs every payment");
+  STORE("--type", "guardrail", "The harbour master decides who may dock");
+  STORE("--type", "identity", "You keep the books of the harbour");
+  struct buf b = BUF(&memory);
+  for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+    for (int i = 0; i < 20; i++)
+      buf_addf(&b, "{%s,\"defer_embedding\":true,\"text\":\"%s%d\"}\n", fields[f],
+               words(textf("longer%zux%dxlonger", f, i), 14), i);
+  CHECK_INT(CAIRN_FED(buf_str(&b), "--agent", "bot", "remember", "--batch", "-", "--json").exit_code, 0);
+  for (int i = 0; i < 20; i++)
+    BOT("action", "add", words(textf("action%d", i), 20));
+  yyjson_val *r = OK("boot", "--budget", "600");
+  CHECK(has(jstr(r, "text"), "The treasurer signs every payment"));
+  CHECK(has(jstr(r, "text"), "The harbour master decides"));
+  CHECK(has(jstr(r, "text"), "You keep the books"));
+  CHECK(jint(r, "tokens") <= 600);
+  CHECK(jlen(OK("boot", "--budget", "4000"), "sections[3].items") > 1); /* identity of the agent, while it fits */
+}
+
 TEST(blockers_of_agents_come_after_a_persons_and_name_their_author) {
   declare_agent();
   static const char *const mine[] = {"The treasurer signs every payment", "The harbour master decides who may dock",
@@ -578,16 +603,26 @@ TEST(blockers_of_agents_come_after_a_persons_and_name_their_author) {
   CHECK(str_find(text, STR(" more: "), 0) < str_find(text, str_from(mine[0]), 0));
 }
 
-/* The person's is the oldest. */
-TEST(a_checkpoint_shows_who_wrote_a_blocker) {
+TEST(a_checkpoint_shows_a_persons_blockers_first) {
   declare_agent();
-  STORE("--type", "guardrail", "--delivery", "pinned", "The treasurer signs every payment");
-  BOT("remember", "--type", "guardrail", "--delivery", "pinned", words("anchor", 6));
-  yyjson_val *r = OK("checkpoint", "pay the invoice");
-  CHECK_INT(jlen(r, "guardrails"), 2);
-  CHECK_STR(jstr(r, "guardrails[0].text"), "The treasurer signs every payment");
-  CHECK(!jget(r, "guardrails[0].author") && jget(r, "guardrails[1].author"));
-  CHECK(has(CAIRN("checkpoint", "pay the second invoice").out, "not by a person) anchor1"));
+  int64_t pinned = BOT_STORE("--type", "guardrail", "--delivery", "pinned", "Cranes are painted yellow"),
+          mine = STORE("--type", "guardrail", "Never scrap a crane without the harbour master");
+  static const char *const near[] = {"Colleagues wear hats while they scrap a crane",
+                                     "To scrap a crane, use the blue terminal",
+                                     "People who scrap a crane write a haiku",
+                                     "The forms to scrap a crane are in the kitchen",
+                                     "A receipt to scrap a crane needs a sticker on the laptop",
+                                     "Scrap a crane: bring coffee for the mechanics"};
+  for (size_t i = 0; i < ARRAY_LEN(near); i++)
+    BOT("remember", "--type", "guardrail", "--distinct-from", num(mine), near[i]);
+  yyjson_val *r = OK("checkpoint", "scrap a crane");
+  CHECK_INT(jint(r, "guardrails[0].id"), mine);
+  CHECK(!jget(r, "guardrails[0].author"));
+  CHECK_INT(jint(r, "guardrails[1].id"), pinned);
+  CHECK(jlen(r, "guardrails") > 2);
+  for (size_t i = 1; i < jlen(r, "guardrails"); i++)
+    CHECK_STR(jstr(r, textf("guardrails[%zu].author", i)), "cli");
+  CHECK(has(CAIRN("checkpoint", "scrap a crane now").out, "(written by cli, not by a person)"));
 }
 
 TEST(tags_are_checked_for_suspect_text) {

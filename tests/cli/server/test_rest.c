@@ -350,6 +350,7 @@ TEST(no_get_changes_the_store, .seconds = 60) {
   sql_do("UPDATE session SET heartbeat_at = heartbeat_at - 3600000 WHERE id = 1");
   sql_do("UPDATE session SET heartbeat_at = heartbeat_at - 172800000 WHERE id = 2");
   sql_do("UPDATE session SET ended_at = heartbeat_at, end_reason = 'silent' WHERE id = 3");
+  sql_do("UPDATE memory SET state = 'faded', state_reason = 'unused', state_at = 1 WHERE id = 1");
   struct strs paths = get_paths(s);
   struct str before = rows_without_reads();
   const char *handle = cstr(sql_string("SELECT handle FROM session WHERE id = 3"));

@@ -112,11 +112,35 @@ TEST(a_changed_headline) {
   finds("1 memory was changed outside Cairn: 1");
 }
 
+TEST(changed_tags_notes_and_keys) {
+  store_texts();
+  int64_t id =
+      jint(OK("remember", "Ropes hang on the left wall", "--key", "ropes", "--tag", "quay", "--tag", "wall"), "id");
+  OK("annotate", num(id), "Checked in May");
+  OK("annotate", num(id), "Two of them are new");
+  finds("fine");
+  const char *found = textf("1 memory was changed outside Cairn: %s", num(id));
+  sql_do("UPDATE label SET value = 'Wall' WHERE value = 'wall'");
+  finds(found);
+  sql_do("UPDATE label SET value = 'wall' WHERE value = 'Wall'");
+  finds("fine");
+  sql_do("UPDATE annotation SET text = 'Checked in Maj' WHERE text = 'Checked in May'");
+  finds(found);
+  sql_do("UPDATE annotation SET text = 'Checked in May' WHERE text = 'Checked in Maj'");
+  forge("memory", "memory_immutable", textf("UPDATE memory SET key = 'robes' WHERE id = %s", num(id)));
+  finds(found);
+}
+
 /* More texts than one page of the check, long ones with many chunks, two teams, corrections and imports. */
 TEST(a_store_in_order_has_no_findings, .seconds = 120) {
   for (int i = 0; i < 70; i++)
     OK("remember", textf("Shelf %d holds %s", i, words(textf("item%dx", i), i % 10 ? 5 : 1500)));
   OK("supersede", "3", "Shelf three is empty now", "--reason", "it was cleared");
+  OK("annotate", "5", "This one is painted");
+  OK("annotate", "6", "So is this one");
+  OK("undo", num(sql_number("SELECT max(id) FROM txn")));
+  OK("remember", "Ladders stand in the corner", "--key", "ladders", "--tag", "old wood", "--tag", "c++");
+  OK("remember", "Ladders stand in the corner", "--tag", "corner");
   OK("forget", "4", "--reason", "it was sold");
   OK("undo", num(sql_number("SELECT max(id) FROM txn")));
   cli_set("CAIRN_TEAM=blue");

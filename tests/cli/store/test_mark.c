@@ -69,6 +69,12 @@ TEST(a_lost_log_is_noticed, .only = TEST_ON_SQLITE, .seconds = 60) {
   missing(0);
 }
 
+TEST(the_lost_log_of_a_new_store_is_noticed, .only = TEST_ON_SQLITE, .seconds = 60) {
+  write_and_die(3);
+  CHECK_INT(unlink(log_file()), 0);
+  missing(3);
+}
+
 TEST(a_truncated_log_is_noticed, .only = TEST_ON_SQLITE, .seconds = 60) {
   write_memories(1);
   write_and_die(4);

@@ -117,6 +117,29 @@ TEST(protected_lines_are_never_dropped) {
   arena_release(&a);
 }
 
+/* Whatever agents pin, a person's blockers are dropped last. */
+TEST(a_persons_blockers_outrank_what_agents_protected) {
+  arena_init(&a);
+  struct boot_group g[] = {group("blockers", 6, 9, false), group("identity", 8, 12, true), group("tasks", 1, 9, false)};
+  for (size_t i = 0; i < 6; i++)
+    g[0].v[i].outranks = true;
+  for (size_t i = 0; i < 12; i++)
+    g[1].v[i].by_agent = i % 2 == 0;
+  struct fitted f = fit((struct boot_payload){.groups = g, .n = 3, .budget = 650});
+  CHECK(f.tokens <= 650);
+  CHECK_INT(items_of(f, "blockers"), 6);
+  CHECK_INT(g[1].shown + g[1].dropped, 12);
+  CHECK(g[1].shown >= 6 && g[1].dropped > 0);
+  for (size_t i = 0; i < 12; i++)
+    CHECK(!g[1].v[i].dropped || g[1].v[i].by_agent);
+  /* Without a person's blockers there is nothing to make room for. */
+  struct boot_group alone[] = {group("identity", 8, 12, true)};
+  for (size_t i = 0; i < 12; i++)
+    alone[0].v[i].by_agent = true;
+  CHECK_INT(items_of(fit((struct boot_payload){.groups = alone, .n = 1, .budget = 100}), "identity"), 12);
+  arena_release(&a);
+}
+
 TEST(leaving_out_text_or_sections_fits_more_lines) {
   arena_init(&a);
   struct boot_group both[] = {group("tasks", 1, 20, false)}, text[] = {group("tasks", 1, 20, false)};

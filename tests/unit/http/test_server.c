@@ -241,6 +241,22 @@ TEST(calls_past_the_deadline_are_cancelled) {
   CHECK_INT(wire_answer(w, false).status, 200);
 }
 
+TEST(queued_calls_past_the_deadline_are_refused) {
+  int port = start((struct http_options){.workers = 2});
+  struct wire *all[6];
+  for (size_t i = 0; i < ARRAY_LEN(all); i++)
+    all[i] = asked(port, "/slow");
+  wait_until(&begun, 2);
+  usleep(200000); /* the others are queued */
+  http_drain(server, 50);
+  http_stop(&server);
+  int refused = 0;
+  for (size_t i = 0; i < ARRAY_LEN(all); i++)
+    refused += wire_answer(all[i], false).status == 503;
+  CHECK_INT(atomic_load(&begun), 2);
+  CHECK_INT(refused, 4);
+}
+
 /* The clock is set an hour forward while a stopping server waits for its calls: the deadline seems to have passed. */
 TEST(setting_the_clock_forward_cuts_off_no_call) {
   int port = start((struct http_options){0});

@@ -154,12 +154,22 @@ static void send(const struct op *op, const struct param *hot, struct str secret
 
 static bool split; /* the secrets of this run are split before the mark */
 
-/* Characters and sequences that presentation removes: the parts around them are shown as one word. */
+/* Characters and sequences that presentation removes, or that nothing shows: the parts around them look like one word.
+ */
 static const char *const invisible[] = {
-    "\xE2\x80\x8B" /* zero-width space */, "\xC2\xAD" /* soft hyphen */,       "\xEF\xBB\xBF" /* byte order mark */,
-    "\xE2\x80\xAE" /* right to left */,    "\xE2\x81\xA0" /* word joiner */,   "\xE2\x80\x8C" /* non-joiner */,
-    "\xE2\x80\x8D" /* joiner */,           "\xE2\x80\x8E" /* left to right */, "\xF3\xA0\x81\x81" /* tag */,
-    "\xCD\x8F" /* grapheme joiner */,      "\x1B[0m" /* terminal escape */,    "\x01" /* control character */,
+    "\xE2\x80\x8B" /* zero-width space */,
+    "\xC2\xAD" /* soft hyphen */,
+    "\xEF\xBB\xBF" /* byte order mark */,
+    "\xE2\x80\xAE" /* right to left */,
+    "\xE2\x81\xA0" /* word joiner */,
+    "\xE2\x80\x8C" /* non-joiner */,
+    "\xE2\x80\x8D" /* joiner */,
+    "\xE2\x80\x8E" /* left to right */,
+    "\xF3\xA0\x81\x81" /* tag */,
+    "\xCD\x8F" /* grapheme joiner */,
+    "\x1B[0m" /* terminal escape */,
+    "\x01" /* control character */,
+    "\xEF\xB8\x8F" /* variation selector */,
 };
 
 static struct str secret_number(size_t i) {

@@ -15,7 +15,7 @@ static const struct shape rule_shape[] = {
     {0},
 };
 
-/* Blockers, pinned ones first; as at boot, no untrusted ones. */
+/* Blockers, as at boot no untrusted ones: a person's first, and of each the pinned ones. */
 static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
   yyjson_mut_val *args = new_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
   brain_project(run, args, BRAIN_READS);
@@ -24,9 +24,10 @@ static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
   json_put_int(run->doc, args, "limit", 1000);
   enum status s = tool_op(run, "list", args, &result);
   size_t i, n;
-  for (int pass = 0; pass < 2; pass++)
+  for (int pass = 0; pass < 4; pass++)
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
-      if (brain_pinned(m) == (pass == 0) && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
+      bool by_person = str_is(result_text(m, "trust"), "user");
+      if (by_person == (pass < 2) && brain_pinned(m) == (pass % 2 == 0) && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
         yyjson_mut_arr_append(list, shape_object(run, m, rule_shape));
     }
   return s;
