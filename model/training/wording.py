@@ -2,8 +2,9 @@
 """Trains the model of the wording of injections (src/core/trust/suspect_wording.h). Needs numpy and
 build/bench/wording_features (scripts/build bench).
 
-usage: model/training/wording.py ATTACKS ORDINARY OUT [TEST_ATTACKS TEST_ORDINARY]...
-ATTACKS and ORDINARY are files with a text per line, or with JSON objects with a member "text" per line."""
+usage: model/training/wording.py [--continue MODEL] ATTACKS ORDINARY OUT [TEST_ATTACKS TEST_ORDINARY]...
+--continue starts from the weights of MODEL. ATTACKS and ORDINARY are files with a text per line, or with JSON objects with a
+member "text" per line."""
 import json
 import os
 import random
@@ -15,7 +16,9 @@ import numpy as np
 
 BITS = 17
 EPOCHS, RATE, DECAY = 5, 0.3, 1e-5
-LIKE, VERY_LIKE = 0.9, 1.6  # scores of a finding of weight 2 and of weight 3
+CONTINUED_EPOCHS, CONTINUED_RATE = 2, 0.2
+LIKE, VERY_LIKE = 0.9, 1.85  # scores of a finding of weight 2 and of weight 3
+START_VERY_LIKE = 1.6  # that of the first training
 TOOL = os.path.join(os.path.dirname(__file__), "../../build/bench/wording_features")
 
 
@@ -59,22 +62,47 @@ def train(attacks, ordinary, seed=1):
     return weights, bias
 
 
+def load(path):
+    with open(path, "rb") as f:
+        like, very_like = struct.unpack("<ff", f.read(8))
+        unit = (START_VERY_LIKE - LIKE) / (very_like - like)
+        return np.frombuffer(f.read(), dtype=np.int8) * unit, LIKE - like * unit
+
+
+def continued(model, attacks, ordinary, seed=1):
+    """Corrects a model with more texts, at a constant rate and with its bias."""
+    weights, bias = model
+    rng = np.random.default_rng(seed)
+    rows = features(2 * attacks + ordinary)
+    for _ in range(CONTINUED_EPOCHS):
+        for i in rng.permutation(len(rows)):
+            x = rows[i]
+            scale = 1 / np.sqrt(max(len(x), 1))
+            p = 1 / (1 + np.exp(-bias - weights[x].sum() * scale))
+            weights[x] -= CONTINUED_RATE * (p - (i < 2 * len(attacks))) * scale
+    return weights, bias
+
+
 def scores(model, texts):
     weights, bias = model
     return np.array([bias + weights[x].sum() / np.sqrt(len(x)) for x in features(texts)])
 
 
 def main():
-    if len(sys.argv) < 4 or len(sys.argv) % 2:
+    args = sys.argv[1:]
+    start = load(args[1]) if args[:1] == ["--continue"] else None
+    args = args[2:] if start else args
+    if len(args) < 3 or not len(args) % 2:
         sys.exit(__doc__.split("\n\n")[1])
-    weights, bias = train(*longer(read(sys.argv[1]), read(sys.argv[2])))
+    texts = longer(read(args[0]), read(args[1]))
+    weights, bias = continued(start, *texts) if start else train(*texts)
     unit = np.percentile(np.abs(weights), 99.9) / 127
     rounded = np.clip(np.round(weights / unit), -127, 127)
-    with open(sys.argv[3], "wb") as f:
+    with open(args[2], "wb") as f:
         f.write(struct.pack("<ff", (LIKE - bias) / unit, (VERY_LIKE - bias) / unit))
         f.write(rounded.astype(np.int8).tobytes())
     model = (rounded * unit, bias)
-    for attacks, ordinary in zip(sys.argv[4::2], sys.argv[5::2]):
+    for attacks, ordinary in zip(args[3::2], args[4::2]):
         a, o = scores(model, read(attacks)), scores(model, read(ordinary))
         found = [f"{(a > t).mean():.3f} at {(o > t).mean():.4f}" for t in (LIKE, VERY_LIKE)]
         print(f"{attacks}: like {found[0]}, very like {found[1]}")

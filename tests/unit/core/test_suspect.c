@@ -106,7 +106,7 @@ static void check_poison(const char *name, int percent) {
   CHECK(100 * found >= percent * n);
 }
 
-static void check_ordinary(const char *name) {
+static void check_ordinary(const char *name, int at_least) {
   struct str rest = data(name), line;
   int n = 0, flagged = 0;
   while (str_line(&rest, &line)) {
@@ -117,7 +117,7 @@ static void check_ordinary(const char *name) {
     flagged += why.p != NULL;
   }
   printf("  %s: %d of %d flagged\n", name, flagged, n);
-  CHECK(n >= 100);
+  CHECK(n >= at_least);
   CHECK(200 * flagged <= n);
 }
 
@@ -128,10 +128,13 @@ TEST(injections_by_another_author_are_found) {
 }
 
 TEST(ordinary_memories_by_another_author_are_rarely_suspect) {
-  check_ordinary("ordinary-open.txt");
-  check_ordinary("ordinary-apart.txt");
-  check_ordinary("ordinary-half-apart.txt");
+  check_ordinary("ordinary-open.txt", 100);
+  check_ordinary("ordinary-apart.txt", 100);
+  check_ordinary("ordinary-half-apart.txt", 100);
 }
+
+/* Short notes that are little more than a link: a wiki, a dashboard, an upstream bug. */
+TEST(links_are_ordinary) { check_ordinary("ordinary-links.txt", 35); }
 
 /* What the rules do not know is found by its wording, in any part of a text. Names of hosts do not matter. */
 TEST(wording_is_judged_in_pieces) {
