@@ -60,6 +60,8 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
   if (s == STATUS_OK)
     s = db_open(&dbo, &st->db, err);
   if (s == STATUS_OK)
+    s = mark_check_log(st, err);
+  if (s == STATUS_OK)
     s = migrate(st, o->now, err);
   if (s == STATUS_OK)
     s = store_update_types(st, err);
@@ -184,7 +186,7 @@ static enum status begin(struct store *st, const struct txn *who, const char uid
              " RETURNING id",
              "ssissst", str_from(uid), who->team, who->now, str_from(who->op), who->source, who->session, undoes);
   if (s == STATUS_OK)
-    s = mark_begin(st, id, err);
+    s = mark_begin(st, id, uid, err);
   if (s != STATUS_OK) {
     db_rollback(st->db);
     return s;

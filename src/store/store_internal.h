@@ -1,6 +1,7 @@
 /* store_internal.h: definition of struct store; private to this folder. */
 #pragma once
 
+#include "base/id.h"
 #include "store/sqlite/tokeniser.h"
 #include "store/store.h"
 #include "store/tables/events.h"
@@ -32,6 +33,7 @@ struct store {
   int64_t missing;                    /* transactions that were missing when the store was opened: sqlite/mark.c */
   int64_t marked;                     /* the open transaction, whose commit is durable; 0: none */
   char mark_epoch[EVENTS_EPOCH_SIZE]; /* epoch of the store in that transaction */
+  char mark_uid[UUID_SIZE];           /* its uid */
 
   const struct settings_given *settings; /* settings given at program start; may be NULL */
 };
@@ -63,15 +65,19 @@ extern const struct migrator sqlite_migrator, postgres_migrator;
           "\"\n.byte 0\n.popsection\n");                                                                               \
   extern const char name[] __attribute__((visibility("hidden")))
 /* store/sqlite/mark.c: the high-water mark beside the file of a store; no effect for a server. */
+/* Fails if the log beside the file does not belong to it. To be called before anything is written. */
+NODISCARD enum status mark_check_log(struct store *st, struct error *err);
 /* Counts the transactions that the mark knows and the store lacks. */
 NODISCARD enum status mark_check(struct store *st, int64_t *ret_missing, struct error *err);
 /* Brings the mark up to date with the store, and remembers missing transactions until they are accepted. */
 NODISCARD enum status mark_settle(struct store *st, bool accept, struct error *err);
 /* At the start of a durable transaction, and after its commit. */
-NODISCARD enum status mark_begin(struct store *st, int64_t txn, struct error *err);
+NODISCARD enum status mark_begin(struct store *st, int64_t txn, const char uid[UUID_SIZE], struct error *err);
 void mark_commit(struct store *st, int64_t txn);
 /* Empties the mark of a store whose content is replaced, and keeps it so until the descriptor is closed; may be -1. */
 int mark_suspend(const char *store);
+/* Empties the mark of a store whose epoch is about to change. */
+void mark_forget(const struct store *st);
 /* store/vectors/sqlite.c */
 void vec_cache_free(struct vec_cache *cache);
 /* Ends a transaction: what the cache read in it is now valid, or discarded. */

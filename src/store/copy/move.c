@@ -257,6 +257,7 @@ static enum status finish(struct move *m, struct error *err) {
   uuid7_new(m->now, m->report.epoch);
   TRY(check_note(m, err));
   TRY(copy_finish(&m->copy, err));
+  mark_forget(to);
   TRY(store_set_meta(to, "epoch", str_from(m->report.epoch), err));
   TRY(store_set_meta(to, MOVE_FROM, str_from(m->source), err));
   TRY(db_exec(to->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(MOVE_NOTE)));

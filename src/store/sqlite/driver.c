@@ -64,6 +64,8 @@ static struct sqlite *own(struct db *db) { return (struct sqlite *)db; }
 static const struct sqlite *own_const(const struct db *db) { return (const struct sqlite *)db; }
 
 sqlite3 *sqlite_handle(const struct db *db) { return own_const(db)->handle; }
+
+bool sqlite_had_log(const struct db *db) { return own_const(db)->had_log; }
 struct sqlite_fts *sqlite_fts_of(const struct db *db) { return own_const(db)->fts; }
 
 static int set_busy(struct db *db, int busy_ms) {
@@ -233,8 +235,7 @@ static enum status create_private(const char *path, struct error *err) {
   return bad ? error_errno(err, bad, "cannot create the store %s", path) : STATUS_OK;
 }
 
-/* A store in a read-only folder without a log can still be read: it cannot change. */
-static int open_immutable(struct sqlite *db, const char *path, int flags) {
+int sqlite_open_without_log(const char *path, int flags, sqlite3 **ret_handle) {
   char uri[8300] = "file:";
   size_t n = 5;
   static const char hex[] = "0123456789ABCDEF";
@@ -248,9 +249,14 @@ static int open_immutable(struct sqlite *db, const char *path, int flags) {
     uri[n++] = hex[(unsigned char)*p & 15];
   }
   snprintf(uri + n, sizeof(uri) - n, "?immutable=1");
+  return sqlite3_open_v2(uri, ret_handle, flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+}
+
+/* A store in a read-only folder without a log can still be read: it cannot change. */
+static int open_immutable(struct sqlite *db, const char *path, int flags) {
   sqlite3_close(db->handle);
   db->handle = NULL;
-  return sqlite3_open_v2(uri, &db->handle, flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+  return sqlite_open_without_log(path, flags, &db->handle);
 }
 
 static int open_read_only(struct sqlite *db, const char *path, int flags) {

@@ -6,6 +6,10 @@
 #include "store/db/db.h"
 
 sqlite3 *sqlite_handle(const struct db *db);
+/* True if the file had a log with content when the connection was opened. */
+bool sqlite_had_log(const struct db *db);
+/* Opens a file for reading, without its log and without locks. */
+int sqlite_open_without_log(const char *path, int flags, sqlite3 **ret_handle);
 /* Fills err from an SQLite result code; returns the status. */
 enum status sqlite_fail(const struct db *base, int rc, struct error *err);
 

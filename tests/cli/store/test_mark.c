@@ -75,6 +75,29 @@ TEST(the_lost_log_of_a_new_store_is_noticed, .only = TEST_ON_SQLITE, .seconds = 
   missing(3);
 }
 
+TEST(the_log_of_another_store_is_refused, .only = TEST_ON_SQLITE, .seconds = 60) {
+  const char *here = cli_db(), *other = test_store_new("other.db");
+  write_memories(2);
+  write_and_die(2);
+  copy_file(log_file(), path_join(NULL, "own-wal"));
+  cli_set(textf("CAIRN_DB=%s", other));
+  write_memories(1);
+  write_and_die(4);
+  copy_file(textf("%s-wal", other), textf("%s-wal", here));
+  cli_set(textf("CAIRN_DB=%s", here));
+  struct str before = file_read(here);
+  static const char *const commands[] = {"list", "doctor", "maintain"};
+  for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+    struct run r = CAIRN(commands[i]);
+    CHECK_INT(r.exit_code, 9);
+    CHECK(has(r.err, "is not the log of this store"));
+  }
+  CHECK(str_eq(file_read(here), before));
+  CHECK_INT(rename(path_join(NULL, "own-wal"), log_file()), 0);
+  missing(0);
+  CHECK_INT(jint(OK("--quiet", "list"), "count"), 4);
+}
+
 TEST(a_truncated_log_is_noticed, .only = TEST_ON_SQLITE, .seconds = 60) {
   write_memories(1);
   write_and_die(4);
