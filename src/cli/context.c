@@ -67,8 +67,6 @@ static enum status load_caller(struct arena *a, const struct cli_args *args, str
   TRY(load_project(a, args, caller, err));
   TRY(option_or_variable(args, "source", "CAIRN_SOURCE", &caller->source, err));
   TRY(option_or_variable(args, "session", "CAIRN_SESSION", &caller->session, err));
-  if (str_empty(caller->source))
-    caller->source = STR("cli");
   return STATUS_OK;
 }
 
@@ -144,6 +142,8 @@ enum status context_load(struct arena *a, const struct cli_args *args, struct co
   TRY(load_settings(&c, err));
   TRY(load_config(a, args, &c, err));
   TRY(load_agent(args, &c, err));
+  if (str_empty(c.caller.source))
+    c.caller.source = c.engine.agent[0] ? arena_dup(a, str_from(c.engine.agent)) : STR("cli");
   assert(c.engine.path && c.caller.team.n > 0 && c.caller.source.n > 0 && c.caller.trust.n > 0);
   *ret_context = c;
   return STATUS_OK;

@@ -375,3 +375,15 @@ bool cli_use_built_in(void) {
   cli_set(textf("CAIRN_EMBEDDER=%s", cstr(jstr(OK("model", "show"), "name"))));
   return true;
 }
+
+struct str cli_call_tool(const char *profile, const char *tool, const char *args) {
+  struct str line =
+      str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"_meta\":{"
+                     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                     "\"io.modelcontextprotocol/clientCapabilities\":{}},\"name\":\"%s\",\"arguments\":%s}}\n",
+                     tool, args));
+  struct run r = CAIRN_FED(line, "mcp", "--profile", profile);
+  CHECK_INT(r.exit_code, 0);
+  CHECK(!has(r.out, "\"isError\":true") && !has(r.out, "\"error\""));
+  return r.out;
+}

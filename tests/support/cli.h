@@ -77,6 +77,8 @@ int64_t cli_store_as_agent(const char *file, int line, const char *const *args);
 #define ADD_TASK(...) cli_store(__FILE__, __LINE__, ARGS("task", "add", __VA_ARGS__))
 /* The id as an argument. */
 const char *num(int64_t id);
+/* Calls a tool of `cairn mcp` in a process of its own. Returns the reply. */
+struct str cli_call_tool(const char *profile, const char *tool, const char *args);
 /* The state of a memory, read without recording an access. */
 struct str memory_state(int64_t id);
 

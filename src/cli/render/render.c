@@ -316,11 +316,12 @@ static bool changed_nothing(yyjson_val *result) {
          (yyjson_is_int(changes) && yyjson_get_sint(changes) == 0);
 }
 
-/* How to revert a change. Values of the vault and items are not in the log. */
+/* How to revert a change. Values of the vault, items and purged texts are not in the log. */
 static void add_undo(struct page *page, const struct op *op, yyjson_val *result) {
   int64_t txn = json_int(result, "txn", 0);
   if (!txn || !(op->flags & OP_WRITE) || (op->flags & OP_NO_TXN) || changed_nothing(result) ||
-      str_starts(str_from(op->name), STR("vault ")) || strcmp(op->name, "extract") == 0)
+      str_starts(str_from(op->name), STR("vault ")) || strcmp(op->name, "extract") == 0 ||
+      strcmp(op->name, "purge") == 0)
     return;
   buf_addf(&page->b, "%sundo: cairn undo %lld%s\n", page->term.style.dim, (long long)txn, page->term.style.reset);
 }

@@ -134,9 +134,8 @@ bool tool_has_rows(yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *e;
   bool all = yyjson_mut_is_arr(v) && yyjson_mut_arr_size(v) > 0;
-  if (all)
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      all = all && yyjson_mut_is_obj(e);
-    }
+  yyjson_mut_arr_foreach(v, i, n, e) {
+    all = all && yyjson_mut_is_obj(e);
+  }
   return all;
 }

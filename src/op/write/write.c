@@ -6,6 +6,7 @@
 #include "base/id.h"
 #include "core/memory/chunk.h"
 #include "core/memory/extract.h"
+#include "core/memory/headline.h"
 #include "core/trust/suspect.h"
 #include "op/run/scrub.h"
 #include "op/write/duplicates.h"
@@ -268,6 +269,16 @@ static void warn_suspect(struct op_call *call, struct write *w) {
                                               : STR("if you did not write this: cairn forget ID --reason WHY")});
 }
 
+static enum status check_gate(struct op_call *call, struct write *w, bool strict) {
+  struct memory *m = &w->m;
+  if (w->exact)
+    return gate_check_exact(call->arena, m, call->err);
+  if (strict && call->caller.foreign &&
+      str_empty(m->headline)) /* most tools of other systems have no argument for it */
+    m->headline = headline_derive(call->arena, m->body);
+  return gate_check(call->arena, strict, m, &w->warnings, call->err);
+}
+
 enum status write_prepare(struct op_call *call, struct write *w) {
   struct store *st = call->engine->store;
   struct setting_value gate, secrets;
@@ -278,10 +289,7 @@ enum status write_prepare(struct op_call *call, struct write *w) {
   TRY(setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err));
   TRY(setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err));
   TRY(scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w));
-  if (w->exact)
-    TRY(gate_check_exact(call->arena, &w->m, call->err));
-  else
-    TRY(gate_check(call->arena, str_is(gate.value, "strict"), &w->m, &w->warnings, call->err));
+  TRY(check_gate(call, w, str_is(gate.value, "strict")));
   if (w->redacted)
     list_push(call->arena, &w->warnings,
               (struct warning){.code = "redacted",

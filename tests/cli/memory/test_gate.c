@@ -200,6 +200,15 @@ TEST(strict_mode_refuses_a_missing_headline_and_long_facts) {
 
 /* ---- step 4: one idea ---- */
 
+TEST(tools_without_a_headline_write_in_strict_mode) {
+  OK("config", "gate.mode", "strict");
+  cli_call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\"}");
+  cli_call_tool("openbrain", "remember", "{\"content\":\"A mill grinds rye\",\"source\":\"x\"}");
+  cli_call_tool("openhive", "memory_save",
+                "{\"key\":\"plan\",\"content\":\"We plant an orchard\",\"type\":\"context\"}");
+  CHECK_INT(jint(OK("list"), "count"), 3);
+}
+
 TEST(rules_incidents_and_tasks_are_limited_to_400_words) {
   static const char *const kinds[] = {"rule", "incident", "task"};
   begin();

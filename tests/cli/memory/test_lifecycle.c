@@ -429,37 +429,26 @@ TEST(what_a_person_wrote_stays) {
     CHECK_STR(memory_state(ids[i]), "active");
 }
 
-/* Calls a tool of another system's profile. Returns the reply. */
-static struct str call_tool(const char *profile, const char *tool, const char *args) {
-  struct str line =
-      str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"_meta\":{"
-                     "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
-                     "\"io.modelcontextprotocol/clientCapabilities\":{}},\"name\":\"%s\",\"arguments\":%s}}\n",
-                     tool, args));
-  struct run r = CAIRN_FED(line, "mcp", "--profile", profile);
-  CHECK_INT(r.exit_code, 0);
-  CHECK(!has(r.out, "\"isError\":true") && !has(r.out, "\"error\""));
-  return r.out;
-}
-
 static void store_with_all_tools(void) {
-  call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\",\"type\":\"fact\"}");
-  call_tool("openhive", "memory_save",
-            "{\"key\":\"plan\",\"content\":\"We are planning the orchard\",\"type\":\"context\"}");
-  call_tool("openbrain", "remember", "{\"content\":\"A mill grinds rye\",\"type_override\":\"fact\",\"source\":\"x\"}");
-  call_tool("openbrain2", "remember_fact_v2", "{\"headline\":\"Wells\",\"body\":\"Wells run dry\",\"source\":\"x\"}");
-  call_tool("graph", "create_entities",
-            "{\"entities\":[{\"name\":\"Ada\",\"entityType\":\"cat\",\"observations\":[\"sleeps\"]}]}");
+  cli_call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\",\"type\":\"fact\"}");
+  cli_call_tool("openhive", "memory_save",
+                "{\"key\":\"plan\",\"content\":\"We are planning the orchard\",\"type\":\"context\"}");
+  cli_call_tool("openbrain", "remember",
+                "{\"content\":\"A mill grinds rye\",\"type_override\":\"fact\",\"source\":\"x\"}");
+  cli_call_tool("openbrain2", "remember_fact_v2",
+                "{\"headline\":\"Wells\",\"body\":\"Wells run dry\",\"source\":\"x\"}");
+  cli_call_tool("graph", "create_entities",
+                "{\"entities\":[{\"name\":\"Ada\",\"entityType\":\"cat\",\"observations\":[\"sleeps\"]}]}");
   CHECK_INT(sql_number("SELECT count(*) FROM memory WHERE type IN ('fact', 'context') AND trust = 'agent'"), 5);
 }
 
 TEST(what_other_systems_tools_stored_stays) {
   store_with_all_tools();
   int64_t own = STORE_AS_AGENT("Parsley grows in pots");
-  CHECK(!has(call_tool("mememory", "stats", "{}"), "faded"));
+  CHECK(!has(cli_call_tool("mememory", "stats", "{}"), "faded"));
   CHECK_INT(jint(maintain_at(400), "faded"), 1);
   CHECK_STR(memory_state(own), "faded");
-  struct str stats = call_tool("mememory", "stats", "{}");
+  struct str stats = cli_call_tool("mememory", "stats", "{}");
   CHECK(has(stats, "\"total\":5") && has(stats, "\"faded\":1"));
 }
 
@@ -473,7 +462,7 @@ TEST(an_import_does_not_fade) {
 }
 
 TEST(a_pruned_memory_that_comes_back_ages_as_before) {
-  call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\",\"type\":\"fact\"}");
+  cli_call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\",\"type\":\"fact\"}");
   STORE_AS_AGENT("Parsley grows in pots");
   cli_day(100);
   yyjson_val *r = OK("prune", "--min-access", "9", "--apply");
@@ -485,8 +474,8 @@ TEST(a_pruned_memory_that_comes_back_ages_as_before) {
 
 TEST(an_agents_correction_of_a_lasting_memory_stays) {
   int64_t person = STORE("The office wifi is called Heron"), own = STORE_AS_AGENT("Parsley grows in pots");
-  call_tool("openhive", "memory_save",
-            "{\"key\":\"plan\",\"content\":\"We are planning the orchard\",\"type\":\"context\"}");
+  cli_call_tool("openhive", "memory_save",
+                "{\"key\":\"plan\",\"content\":\"We are planning the orchard\",\"type\":\"context\"}");
   cli_set("CAIRN_AGENT=bot");
   yyjson_val *wifi = OK("supersede", num(person), "--reason", "renamed", "The office wifi is called Egret");
   OK("supersede", num(jint(wifi, "id")), "--reason", "renamed", "The office wifi is called Swan");
@@ -502,7 +491,7 @@ TEST(a_duplicate_of_an_agents_memory_makes_it_stay) {
           saved = STORE_AS_AGENT("The harbour has three cranes"), alone = STORE_AS_AGENT("Wells run dry");
   CHECK_STR(jstr(OK("remember", "Parsley grows in pots"), "action"), "skipped");
   CHECK_STR(jstr(OK("remember", "--weight", "0.5", "Quince jam needs an hour"), "action"), "updated");
-  call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\",\"type\":\"fact\"}");
+  cli_call_tool("mememory", "remember", "{\"content\":\"The harbour has three cranes\",\"type\":\"fact\"}");
   cli_set("CAIRN_AGENT=bot");
   CHECK_STR(jstr(OK("remember", "Wells run dry"), "action"), "skipped");
   cli_set("CAIRN_AGENT");

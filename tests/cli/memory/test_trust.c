@@ -621,8 +621,8 @@ TEST(a_checkpoint_shows_a_persons_blockers_first) {
   CHECK_INT(jint(r, "guardrails[1].id"), pinned);
   CHECK(jlen(r, "guardrails") > 2);
   for (size_t i = 1; i < jlen(r, "guardrails"); i++)
-    CHECK_STR(jstr(r, textf("guardrails[%zu].author", i)), "cli");
-  CHECK(has(CAIRN("checkpoint", "scrap a crane now").out, "(written by cli, not by a person)"));
+    CHECK_STR(jstr(r, textf("guardrails[%zu].author", i)), "bot");
+  CHECK(has(CAIRN("checkpoint", "scrap a crane now").out, "(written by bot, not by a person)"));
 }
 
 TEST(tags_are_checked_for_suspect_text) {

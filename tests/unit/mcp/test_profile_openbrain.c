@@ -844,3 +844,10 @@ TEST(forgetting_takes_the_arguments_of_open_brain) {
   CHECK(!tool_needs_consent(tool_find(&profile_openbrain, STR("forget"))));
   CHECK(!tool_needs_consent(tool_find(&profile_openbrain, STR("forget_many"))));
 }
+
+TEST(a_text_without_letters_is_remembered) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "5433", "source" : "a"}));
+  CHECK_STR(result_text(script_call("recall", J({"memory_id" : 1})), "content"), "5433");
+  script_close();
+}

@@ -182,7 +182,8 @@ static void put_duplicate(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 void openbrain2_error(struct tool_run *run, const struct error *err) {
   struct error e = *err;
   yyjson_mut_val *existing = NULL;
-  if (e.code == STATUS_DUPLICATE && e.about && brain_look(run, e.about, &existing) == STATUS_OK) {
+  bool corrects = run->tool->op && strcmp(run->tool->op, "supersede") == 0; /* then the old memory still stands */
+  if (!corrects && e.code == STATUS_DUPLICATE && e.about && brain_look(run, e.about, &existing) == STATUS_OK) {
     run->result = yyjson_mut_obj(run->doc);
     put_duplicate(run, run->result, existing, e.about, e.similarity);
     run->is_error = false;

@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "core/memory/extract.h"
 #include "core/memory/types.h"
+#include "mcp/profiles/foreign.h"
 #include "mcp/profiles/openbrain/openbrain.h"
 
 /* ---- remember ---- */
@@ -24,6 +25,7 @@ enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *arg
   } else if (str_is(type, "guardrail") && !str_empty(json_str(run->args, "project"))) {
     json_put(run->doc, args, "delivery", STR("pinned"));
   }
+  add_headline(run, args, json_str(run->args, "content"), type.p ? type : STR("note"));
   return STATUS_OK;
 }
 
