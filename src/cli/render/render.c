@@ -359,11 +359,11 @@ bool render_line(struct page *page, const struct op *op, yyjson_val *line) {
 /* MESSAGE_INDENT: below "cairn: " and "  try: ". WARNED_INDENT: below a headline. */
 enum { MESSAGE_INDENT = 7, WARNED_INDENT = 12 };
 
-/* A text of ours that may quote stored text; it starts at column `at`. */
+/* A text of ours that may quote stored text; it starts at column `at`. A command stays in one piece, to be copied. */
 static void add_message(struct page *page, struct str text, size_t at, size_t indent) {
   struct buf safe = BUF(page->b.a);
   term_safe(&safe, text, true);
-  if (page->term.tty)
+  if (page->term.tty && !str_starts(text, STR("cairn ")))
     term_wrap(&page->b, buf_str(&safe), at, indent, page->term.width);
   else
     buf_add(&page->b, buf_str(&safe));
