@@ -267,6 +267,7 @@ TEST(values_and_arguments_of_other_calls_are_shown_as_stored) {
   CHECK(answer_has("graph", "read_graph", "{}",
                    "A\xe2\x80\x8b"
                    "B"));
+  engine_close(&engine);
 }
 
 TEST(a_line_break_in_a_text_starts_no_line_of_a_list) {
