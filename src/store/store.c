@@ -161,8 +161,10 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
     sql_add(q, " AND m.valid_from <= ");
     sql_int(q, at);
   } else {
-    /* A single state uses "=", not IN: the planner uses the partial indexes only for "state = 'active'". */
+    /* The partial indexes are those of "state = 'active'" and of "state <> 'active'", literally. */
     sql_addf(q, strchr(states, ',') ? " AND m.state IN (%s)" : " AND m.state = %s", states);
+    if (!strstr(states, "'active'"))
+      sql_add(q, " AND m.state <> 'active'");
   }
   /* Expired memories are hidden at once, even before maintenance marks them. Other states have their own reason. */
   sql_add(q, " AND (m.expires_at IS NULL OR m.state NOT IN ('active', 'archived', 'faded') OR m.expires_at > ");
