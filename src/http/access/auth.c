@@ -339,8 +339,10 @@ bool auth_verify(struct http_call *call) {
   if (s == STATUS_OK) {
     note_proven(call, &p);
     call->account = table_name(call, &p);
-    if (is_limited(call) || is_over_budget(call, &p))
+    if (is_limited(call) || is_over_budget(call, &p)) {
+      call->caller.source = p.name; /* for the log */
       return false;
+    }
     atomic_fetch_add(&call->server->auth->counts[AUTH_ACCEPTED], 1);
     set_principal(call, &p);
     return true;

@@ -355,7 +355,8 @@ static void add_header(struct MHD_Response *r, const char *name, const char *val
 }
 
 /* Counts a request that was refused before a call was recorded: a foreign Host or Origin, an unknown path, a wrong
- * token, too many requests, a body that is too large. It has no row in the store, which anyone could fill. */
+ * token, too many requests, a body that is too large. It has no row in the store, which anyone could fill, and the log
+ * has only some of a client that is refused all the time. */
 static void note_refusal(struct http_exchange *x) {
   struct http_call *call = &x->call;
   if (call->status < 400 || call->recorded || !x->daemon->shared.pool)
@@ -365,7 +366,8 @@ static void note_refusal(struct http_exchange *x) {
     error_set(&call->refusal, call->status == 503 ? STATUS_BUSY : STATUS_INTERNAL, "refused with status %d",
               call->status);
   call->caller.tool = STR("http");
-  pool_note(x->daemon->shared.pool, &call->caller, STR("http"), call->began, &call->refusal, false);
+  struct str who = call->account.p ? call->account : call->network;
+  pool_note_refusal(x->daemon->shared.pool, &call->caller, who, STR("http"), call->began, &call->refusal);
 }
 
 struct MHD_Response *exchange_response(struct http_exchange *x, MHD_ContentReaderCallback body, void *arg) {

@@ -48,17 +48,14 @@ void refusal_limit_free(struct refusal_limit **limit) {
   *limit = NULL;
 }
 
-/* Without memory for the table, refusals are recorded. */
-static bool may_record(struct engine *e, const struct caller *c, struct str name) {
+bool refusal_limit_take(struct refusal_limit *limit, struct str team, struct str name) {
   char who[300];
-  if (!e->refusals)
-    e->refusals = e->own_refusals = refusal_limit_new();
-  if (!e->refusals)
+  if (!limit)
     return true;
-  snprintf(who, sizeof(who), "%.*s/%.*s", STR_ARG(c->team), STR_ARG(name));
-  pthread_mutex_lock(&e->refusals->lock);
-  bool may = limit_take(&e->refusals->limits, str_from(who), LOG_RATE, LOG_BURST, clock_ticks_us()) == 0;
-  pthread_mutex_unlock(&e->refusals->lock);
+  snprintf(who, sizeof(who), "%.*s/%.*s", STR_ARG(team), STR_ARG(name));
+  pthread_mutex_lock(&limit->lock);
+  bool may = limit_take(&limit->limits, str_from(who), LOG_RATE, LOG_BURST, clock_ticks_us()) == 0;
+  pthread_mutex_unlock(&limit->lock);
   return may;
 }
 
@@ -67,7 +64,10 @@ static struct str caller_name(const struct op_call *call) {
 }
 
 bool roles_record_refusal(struct op_call *call) {
-  call->unrecorded = !may_record(call->engine, &call->caller, caller_name(call));
+  struct engine *e = call->engine;
+  if (!e->refusals)
+    e->refusals = e->own_refusals = refusal_limit_new();
+  call->unrecorded = !refusal_limit_take(e->refusals, call->caller.team, caller_name(call));
   return !call->unrecorded;
 }
 

@@ -25,6 +25,8 @@ void roles_leave(struct op_call *call);
 
 /* Limits how many refusals of each caller are recorded. NULL on out of memory. */
 struct refusal_limit *refusal_limit_new(void);
+/* True if another refusal of this caller is to be recorded; always without a limit. */
+bool refusal_limit_take(struct refusal_limit *limit, struct str team, struct str name);
 /* True if a refusal of this call is to be recorded. If not, the call is only counted. */
 bool roles_record_refusal(struct op_call *call);
 void refusal_limit_free(struct refusal_limit **limit);

@@ -294,7 +294,7 @@ static void note_call(const struct op_call *call, enum status s, int64_t began_u
 }
 
 void op_note(struct engine *engine, const struct caller *caller, struct str op, int64_t began_us,
-             const struct error *err) {
+             const struct error *err, bool unrecorded) {
   char number[24];
   struct arena a;
   struct error ignored;
@@ -307,6 +307,7 @@ void op_note(struct engine *engine, const struct caller *caller, struct str op, 
   else
     scrub_caller(engine, &a, &named);
   struct telemetry_call t = describe(&named, op, clock_now(&engine->clock), began_us, err, number);
+  t.unrecorded = unrecorded;
   telemetry_note_in(engine, &t);
   s = engine_unlock_team(engine, s, &ignored);
   (void)s; /* the next call reports a broken connection */

@@ -30,10 +30,13 @@ NODISCARD enum status pool_recent_failure(struct pool *pool, struct error *err);
  * server. Engines on a file stay open to keep their caches. */
 enum { POOL_IDLE_S = 300 };
 void pool_trim(struct pool *pool);
-/* Records a call of an interface: of several operations, or refused before one ran. `err` is NULL if it succeeded.
- * With `stored` also in the table of calls, if the store is open. */
+/* Records a call of an interface that may run several operations. `err` is NULL if it succeeded. With `stored` also in
+ * the table of calls, if the store is open. */
 void pool_note(struct pool *pool, const struct caller *caller, struct str op, int64_t began_us, const struct error *err,
                bool stored);
+/* Counts a request that was refused before an operation ran, and logs it unless `who` is refused too often. */
+void pool_note_refusal(struct pool *pool, const struct caller *caller, struct str who, struct str op, int64_t began_us,
+                       const struct error *err);
 /* Path or URL of the store. Not for messages: a URL may hold a password. */
 const char *pool_path(const struct pool *pool);
 /* The agent that its engines are bound to; "": none. */

@@ -158,3 +158,30 @@ TEST(refusals_of_a_token_do_not_fill_the_store, .seconds = 60) {
   CHECK(events >= 60 && events < CALLS / 2);
   CHECK(sql_number("SELECT count(*) FROM tool_call WHERE error = 'denied'") < CALLS / 2);
 }
+
+/* Requests beyond the rate, and those with a wrong token, are counted, but a flood of them must not push the records of
+ * calls out of the log. */
+TEST(refused_requests_do_not_fill_the_log, .seconds = 60) {
+  const char *t = token("eager", NULL), *wrong = textf("%.*s%s", (int)strlen(t) - 4, t, "wxyz");
+  struct serve *s = serve_start(ARGS("--set", "serve.rate=1", "--set", "serve.burst=1"));
+  enum { CALLS = 1000 };
+  struct wire *w = wire_open(s);
+  int limited = 0;
+  for (int i = 0; i < 2 * CALLS; i++) {
+    wire_send(w, request(i % 2 ? t : wrong, "GET", "/api/v1/memories", STR_NONE));
+    int status = wire_answer(w, false).status;
+    CHECK(status == 200 || status == 401 || status == 429);
+    limited += status == 429 && i % 2;
+  }
+  wire_close(w);
+  CHECK(limited > CALLS / 2);
+  serve_stop(s);
+  struct json_lines log = lines_of(file_read(textf("%s.log/calls.jsonl", cli_db())));
+  int named = 0, refused = 0;
+  for (size_t i = 0; i < log.n; i++) {
+    refused += str_is(jstr(log.v[i], "name"), "http");
+    named += str_is(jstr(log.v[i], "source"), "token:eager");
+  }
+  CHECK(refused >= 60 && refused < CALLS / 2);
+  CHECK(named > 0);
+}
