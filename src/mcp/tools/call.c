@@ -71,8 +71,7 @@ static void record(struct exchange *x, const struct tool_run *run, enum status s
   caller.project = project.p ? project : caller.project;
   if (failed && refused.code == STATUS_OK) /* a function of the row refused; the text of an answer may be a secret */
     error_set(&refused, STATUS_REFUSED, "%.*s", STR_ARG(utf8_cut(run->text, 200)));
-  op_note(x->engine, &caller, str_from(op ? op : run->tool->name), x->began, failed ? &refused : NULL,
-          false);
+  op_note(x->engine, &caller, str_from(op ? op : run->tool->name), x->began, failed ? &refused : NULL, false);
   x->recorded = true;
 }
 

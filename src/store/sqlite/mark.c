@@ -214,7 +214,8 @@ enum status mark_begin(struct store *st, int64_t txn, const char uid[UUID_SIZE],
 /* Another process may have written a later number in between. */
 void mark_commit(struct store *st, int64_t txn) {
   struct mark mark, now = {.txn = txn};
-  bool durable = applies(st) && txn > 0 && st->marked == txn; /* sessions and tokens have transactions without a number */
+  bool durable =
+      applies(st) && txn > 0 && st->marked == txn; /* sessions and tokens have transactions without a number */
   st->marked = 0;
   int fd = durable ? open_mark(db_path(st->db), true) : -1;
   if (fd < 0)

@@ -39,7 +39,8 @@ static void missing(int n) {
 
 static const char json[] = "Content-Type: application/json\r\n";
 
-/* A server that dies with everything in its log. Its last transactions start a session, which the mark does not count. */
+/* A server that dies with everything in its log. Its last transactions start a session, which the mark does not count.
+ */
 static void write_and_die(int n) {
   struct serve *s = serve_start(NULL);
   for (int i = 0; i < n; i++)
