@@ -176,7 +176,7 @@ TEST(refused_requests_do_not_fill_the_log, .seconds = 60) {
   wire_close(w);
   CHECK(limited > CALLS / 2);
   serve_stop(s);
-  struct json_lines log = lines_of(file_read(textf("%s.log/calls.jsonl", cli_db())));
+  struct json_lines log = lines_of(file_read(cli_side(".log/calls.jsonl")));
   int named = 0, refused = 0;
   for (size_t i = 0; i < log.n; i++) {
     refused += str_is(jstr(log.v[i], "name"), "http");
