@@ -46,17 +46,6 @@ static enum status refuse(struct op_call *call, const struct action_items *items
                    (long long)items->v[0].id);
 }
 
-/* A caller limited to one project cannot answer global items, so they do not block it. */
-static void drop_foreign(struct op_call *call, struct action_items *items, int64_t *total) {
-  struct reach reach = store_reach(call->engine->store);
-  size_t n = 0;
-  for (size_t i = 0; i < items->n; i++)
-    if (reach_owns(&reach, items->v[i].project))
-      items->v[n++] = items->v[i];
-  *total -= (int64_t)(items->n - n);
-  items->n = n;
-}
-
 static enum status find_blocking(struct op_call *call, struct action_items *ret_items, int64_t *ret_total) {
   struct session session;
   bool found;
@@ -66,10 +55,16 @@ static enum status find_blocking(struct op_call *call, struct action_items *ret_
   struct strs projects = {0};
   add_targets(call, &projects);
   for (size_t i = 0; ret_items->n == 0 && i < projects.n; i++) {
-    struct pending_query q = {call->caller.team, projects.v[i], session.last_item, 5, call->caller.extracted_items};
+    struct pending_query q = {
+        .team = call->caller.team,
+        .project = projects.v[i],
+        .upto = session.last_item,
+        .limit = 5,
+        .extracted = call->caller.extracted_items,
+        .no_global = store_reach(call->engine->store).role == ROLE_PROJECT, /* it cannot answer global items */
+    };
     TRY(actions_pending(call->engine->store, &q, call->arena, ret_items, ret_total, call->err));
   }
-  drop_foreign(call, ret_items, ret_total);
   return STATUS_OK;
 }
 

@@ -14,8 +14,7 @@
   " AND (i.memory_id IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.team = i.team AND m.id = i.memory_id"           \
   " AND m.state = 'active'))"
 
-/* Extracted items only if the parameter is 1. */
-#define AND_KIND(parameter) " AND (" parameter " = 1 OR NOT " EXTRACTED ")"
+#define AND_PENDING_QUERY " AND i.id <= ?3 AND (?4 = 1 OR NOT " EXTRACTED ") AND (?5 = 0 OR i.project <> '')"
 /* A sentence that was taken from its memory's text, not added by a caller. */
 #define EXTRACTED                                                                                                      \
   "EXISTS (SELECT 1 FROM label l WHERE l.team = i.team AND l.memory_id = i.memory_id AND l.field = 'action_items'"     \
@@ -86,10 +85,10 @@ enum status actions_pending(struct store *st, const struct pending_query *q, str
                             struct action_items *ret_list, int64_t *ret_total, struct error *err) {
   struct rows r;
   int64_t total, upto = q->upto > 0 ? q->upto : INT64_MAX;
-  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3" AND_KIND("?4"),
-             "ssii", q->team, q->project, upto, (int64_t)q->extracted));
-  db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3" AND_KIND("?4") " ORDER BY i.id DESC LIMIT ?5",
-           "ssiii", q->team, q->project, upto, (int64_t)q->extracted, q->limit);
+  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING AND_PENDING_QUERY, "ssiii",
+             q->team, q->project, upto, (int64_t)q->extracted, (int64_t)q->no_global));
+  db_query(st->db, &r, err, ITEM_COLUMNS PENDING AND_PENDING_QUERY " ORDER BY i.id DESC LIMIT ?6", "ssiiii", q->team,
+           q->project, upto, (int64_t)q->extracted, (int64_t)q->no_global, q->limit);
   TRY(read_all(st, &r, a, ret_list));
   if (ret_total)
     *ret_total = total;

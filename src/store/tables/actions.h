@@ -50,6 +50,7 @@ struct pending_query {
   int64_t upto; /* highest id; 0: no maximum */
   int64_t limit;
   bool extracted; /* also extracted items */
+  bool no_global; /* no global items */
 };
 /* Pending items, newest first; ret_total (may be NULL) counts all. */
 NODISCARD enum status actions_pending(struct store *st, const struct pending_query *q, struct arena *a,

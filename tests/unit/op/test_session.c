@@ -460,6 +460,7 @@ static void add_item(const char *project, const char *what) {
   struct caller user = agent;
   user.trust = STR("user");
   user.origin = NULL;
+  user.principal = NULL;
   user.session = STR_NONE;
   user.project = str_from(project);
   RUN(&user, "action add", arena_printf(&a, "{\"text\":\"%s\"}", what).p);
@@ -554,6 +555,26 @@ TEST(an_item_blocks_only_in_its_project) {
   RUN(&agent, "boot", "{}");
   CHECK_INT(try(&agent, "remember", "{\"text\":\"Water is clear\"}", NULL), STATUS_REFUSED);
   CHECK(strstr(err.message, "Read the new rules") != NULL);
+  done();
+}
+
+TEST(global_items_hide_no_item_of_a_caller_that_cannot_answer_them) {
+  setup();
+  struct str demo[] = {STR("demo")};
+  struct principal token = {
+      .name = STR("token:ci"), .team = STR("default"), .role = ROLE_PROJECT, .projects = {.v = demo, .n = 1, .cap = 1}};
+  agent.principal = &token;
+  be_process(getpid());
+  for (int i = 0; i < 6; i++)
+    add_item("", arena_printf(&a, "Read chapter %d of the rules", i).p);
+  RUN(&agent, "boot", "{}");
+  RUN(&agent, "remember", "{\"text\":\"Tea is green\"}");
+  add_item("demo", "Rotate the signing key");
+  for (int i = 6; i < 12; i++)
+    add_item("", arena_printf(&a, "Read chapter %d of the rules", i).p);
+  RUN(&agent, "boot", "{}");
+  CHECK_INT(try(&agent, "remember", "{\"text\":\"Coffee is black\"}", NULL), STATUS_REFUSED);
+  CHECK(strstr(err.message, "1 action item must") && strstr(err.message, "Rotate the signing key"));
   done();
 }
 
