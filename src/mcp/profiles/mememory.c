@@ -514,10 +514,13 @@ static const struct profile_resource resources[] = {
 /* ---- the table ---- */
 
 static void format_error(struct tool_run *run, const struct error *err) {
+  struct error said = *err;
   struct str fix = tool_rewrite_advice(run, str_from(err->fix));
+  if (fix.n)
+    error_fix(&said, "%.*s", STR_ARG(fix));
   run->text =
       arena_printf(run->arena, "%s failed: %s%s%.*s", run->tool->name, err->message, fix.n ? "\n" : "", STR_ARG(fix));
-  run->result = op_error_json(run->doc, err);
+  run->result = op_error_json(run->doc, &said);
 }
 
 static const char *const scopes[] = {"global", "project", NULL};

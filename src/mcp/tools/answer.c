@@ -33,7 +33,7 @@ static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
     struct str s = clean(run, mut_text(v));
-    bool is_advice = !run->profile->foreign && is_advice_member(of, name);
+    bool is_advice = run->profile->foreign ? str_is(name, "degraded") : is_advice_member(of, name);
     mut_set_text(v, run->arena, is_advice ? tool_rewrite_advice(run, s) : s);
   } else if (yyjson_mut_is_raw(v)) {
     neutralise_raw(run, of, name, v);

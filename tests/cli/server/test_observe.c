@@ -231,6 +231,7 @@ TEST(a_resource_that_is_read_is_one_call) {
   CHECK_INT(sql_number(CALLS " WHERE tool = 'resources/list'"), 1);
   CHECK_INT(sql_number(CALLS " WHERE tool = 'resources/read' AND error IS NULL"), 1);
   CHECK_INT(sql_number(CALLS " WHERE source = 'tester'"), 2);
+  CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'memory:read' AND op = 'boot'"), 1);
 }
 
 TEST(a_refused_write_of_a_read_only_profile_is_counted) {

@@ -389,6 +389,29 @@ static void follow(const struct profile *profile, struct engine *engine, struct 
   FAIL("no call in: %.*s", STR_ARG(text));
 }
 
+/* A missing embedder is told with what to do about it. */
+TEST(a_degraded_reply_of_another_system_marks_commands) {
+  static const struct {
+    const char *profile, *tool, *args;
+  } rows[] = {{"openbrain", "search", "{\"query\":\"coffee\",\"source\":\"tester\"}"},
+              {"openbrain2", "search_v2", "{\"query\":\"coffee\"}"},
+              {"openhive", "memory_search", "{\"query\":\"coffee\"}"}};
+  struct engine *engine = tooling_engine();
+  wrong = (struct buf)BUF(&kept);
+  store_examples(engine);
+  setenv("CAIRN_EMBEDDER", "file", 1);
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    const struct profile *p = profile_find(str_from(rows[i].profile));
+    tooling_ok(&run, p, engine, rows[i].tool, rows[i].args);
+    struct str json = json_write(&tooling_arena, run.result, false);
+    CHECK(tooling_has(json, "embedder.file"));
+    check_marks(p, json);
+  }
+  if (wrong.n)
+    FAIL("commands that are not marked:%s", wrong.p);
+  engine_close(&engine);
+}
+
 /* The refusal names the call that answers the item; after it the write is accepted. */
 TEST(following_the_hint_unblocks_writes) {
   static const struct {

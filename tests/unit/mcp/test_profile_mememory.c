@@ -1,4 +1,5 @@
 /* test_profile_mememory.c: conversation with the seven tools of mememory, and its resources, as documented. */
+#include "mcp/tools/internal.h"
 #include "support/harness.h"
 #include "tooling.h"
 
@@ -398,6 +399,9 @@ TEST(refusals_name_the_tool) {
   CHECK(tooling_has(refused("remember", "{\"content\":\"\"}"), "remember {\"content\":\"TEXT\"}"));
   CHECK(tooling_has(refused("update", "{\"id\":\"77\",\"content\":\"x is y\"}"),
                     "list {} and recall {\"query\":\"QUERY\"}"));
+  /* Also in the structured content. */
+  struct str fix = mut_member(yyjson_mut_obj_get(run.result, "error"), "fix");
+  CHECK(tooling_has(fix, "recall {\"query\":\"QUERY\"}") && !tooling_has(fix, "cairn"));
   CHECK_STATUS(tooling_call(&run, profile, engine, "remember", "{}"), STATUS_USAGE);
   CHECK_STATUS(tooling_call(&run, profile, engine, "recall", "{}"), STATUS_USAGE);
   CHECK_INT(yyjson_arr_size(call("list", "{}")), 0);
