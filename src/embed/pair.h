@@ -13,7 +13,7 @@ enum { PAIR_TOKENS = 126 }; /* of a text; longer ones are truncated */
 
 bool pair_is_built_in(void);
 
-/* Compares a new text with n others: does it contradict them? Uses several cores. Thread-safe. STATUS_NOT_FOUND if
- * built without the model. */
+/* Compares a new text with n others: does it contradict them? Uses thread_share() cores. Thread-safe. STATUS_NOT_FOUND
+ * if built without the model. */
 NODISCARD enum status pair_compare(struct arena *a, struct str text, const struct str *others, size_t n,
                                    bool *ret_contradicts, struct error *err);

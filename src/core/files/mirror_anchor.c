@@ -167,14 +167,14 @@ static void close_gap(struct buf *out, struct str text, size_t pos) {
 /* End of an anchor that has lost its own end: that of its line for a note, else of the words that belong to an anchor.
  */
 static size_t damaged_end(struct str text, size_t from) {
-  size_t line = str_find(text, STR("\n"), from), to = from, word = from;
-  if (line == SIZE_MAX)
-    line = text.n;
+  size_t to = from, word = from;
   for (size_t i = 0; i < ARRAY_LEN(notes); i++)
-    if (str_starts(str_slice(text, from, line), str_from(notes[i].word)))
-      return line;
-  while (to < line && is_remains(str_slice(text, word, to + 1)))
-    if (++to == line || text.p[to] == ' ')
+    if (str_starts(str_slice(text, from, text.n), str_from(notes[i].word))) {
+      size_t line = str_find(text, STR("\n"), from);
+      return line == SIZE_MAX ? text.n : line;
+    }
+  while (to < text.n && is_remains(str_slice(text, to, to + 1)))
+    if (++to == text.n || ascii_space(text.p[to]))
       word = to;
   return word;
 }
@@ -188,8 +188,9 @@ static bool strip_next(struct mirror_block *b, struct str text, size_t *pos, str
     buf_add(out, str_slice(text, *pos, text.n));
     return false;
   }
-  size_t inside = at + begin, end = str_find(text, STR(ANCHOR_END), inside);
-  bool ours = end == SIZE_MAX || str_find(str_slice(text, inside, end), STR("<!--"), 0) != SIZE_MAX;
+  size_t inside = at + begin, next = str_find(text, STR("<!--"), inside);
+  size_t end = str_find(str_slice(text, 0, next < text.n ? next : text.n), STR(ANCHOR_END), inside);
+  bool ours = end == SIZE_MAX;
   size_t after = ours ? damaged_end(text, inside) : end + sizeof(ANCHOR_END) - 1;
   struct str content = str_trim(str_slice(text, inside, ours ? after : end));
   if (!ours)

@@ -47,7 +47,7 @@ static const char labels[] = "update updated upd edit edited guardrail correctio
 
 static const struct token *token_at(const struct tokens *ts, size_t i) { return i < ts->n ? &ts->v[i] : NULL; }
 
-/* A date with a day, or with a month and a year: "2026-03-31", "31 March", "3/2026" is not one. */
+/* "2026-03-31", "31 March" or "March 2026"; not a weekday or a year. */
 static bool is_calendar_date(const struct token *t) {
   return t && t->kind == TOKEN_DATE && (t->day || (t->month && t->year)) && !t->weekday;
 }
@@ -97,14 +97,14 @@ static bool begins_entry(struct str text, const struct tokens *ts, size_t i, boo
 /* Entries count as stacked if there are two, or one after other text. A date alone may lead a single statement. */
 static bool has_stacked_entries(struct str text, const struct tokens *ts, bool timeline) {
   size_t entries = 0;
-  bool late_label = false;
+  bool late = false;
   for (size_t i = 0; i < ts->n; i++) {
     if (!begins_entry(text, ts, i, timeline))
       continue;
     entries++;
-    late_label |= i > !is_calendar_date(&ts->v[i]);
+    late |= i > (is_calendar_date(&ts->v[i]) ? 0 : 1); /* "Status update:" */
   }
-  return entries >= 2 || late_label;
+  return entries >= 2 || late;
 }
 
 /* ---- unrelated statements */

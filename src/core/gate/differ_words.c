@@ -132,7 +132,6 @@ static const char *const opposites[] = {
     "most / few",
     "many / few",
     "much / little",
-    "maximum max / minimum min",
     "maximum max most / minimum min least",
     "high tall / low short",
     "large big huge / small little tiny",
@@ -193,7 +192,6 @@ static const char *const opposites[] = {
     "optional voluntary / required mandatory compulsory must",
     "complete done finish / half partial incomplete unfinished ongoing pending",
     "primary / secondary / backup",
-
     "default / custom",
     "temporary / permanent",
     "online / offline",

@@ -78,9 +78,7 @@ static const struct secret_word {
     {STR_INIT("slaptažodis"), NAME_PASSWORD},
     {STR_INIT("zaporka"), NAME_PASSWORD},
     {STR_INIT("geslo"), NAME_PASSWORD | WHOLE},
-    {STR_INIT("Hasło"), NAME_PASSWORD},
     {STR_INIT("Şifre"), NAME_PASSWORD},
-    {STR_INIT("Lösenord"), NAME_PASSWORD},
     {STR_INIT("secret"), NAME_SECRET},
     {STR_INIT("token"), NAME_SECRET},
     {STR_INIT("apikey"), NAME_SECRET},
@@ -209,7 +207,7 @@ static const struct secret_word *longest_word(struct str text, const struct name
 
 unsigned redact_name_flags(struct str text, size_t end, size_t *ret_start) {
   /* Last letters of all secret words: rejects most names quickly. */
-  static const char lasts[] = "dewtanykslop";
+  static const char lasts[] = "dewtanyksliopu";
   if (end == 0)
     return 0;
   char last = ascii_lower(text.p[end - 1]);

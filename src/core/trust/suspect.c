@@ -148,7 +148,7 @@ static size_t skip_or_add_unspaced(struct reading *r, struct str s, size_t pos) 
 /* Corrects the meaning of the last word, pos..end, by the characters around it. */
 static void add_signs(struct reading *r, struct str s, size_t pos, size_t end, bool in_address) {
   struct lexeme *l = &r->words.v[r->words.n - 1].means;
-  suspect_classes signs = suspect_signs(s, pos, end);
+  suspect_classes signs = suspect_signs(s, pos, end, l->classes);
   l->classes |= signs;
   l->topics |= lexicon_topics(signs);
   if (end < s.n && s.p[end] == '-') { /* user-facing, user-agent */

@@ -116,8 +116,6 @@ struct lexeme lexicon_find(struct str word) {
   return l;
 }
 
-suspect_classes lexicon_classes(struct str word) { return lexicon_find(word).classes; }
-
 size_t lexicon_long_word(struct str s) {
   uint64_t hash = STR_HASH;
   size_t longest = 0;

@@ -17,11 +17,9 @@ struct lexeme {
 struct lexeme lexicon_find(struct str word);
 /* Topics that follow from classes. */
 uint64_t lexicon_topics(suspect_classes classes);
-/* Classes of a word in folded text. */
-suspect_classes lexicon_classes(struct str word);
 /* Length of the longest word of the lexicon at the start of s, of more than SPELLED_LEAST bytes; 0 if there is none. */
 size_t lexicon_long_word(struct str s);
 
-/* Classes of the word pos..end that follow from the characters around it: an address, a file with secrets, a command
- * whose output is run. */
-suspect_classes suspect_signs(struct str s, size_t pos, size_t end);
+/* Classes that the word pos..end, of the classes `own`, gets from the characters around it: an address, a file with
+ * secrets, a command whose output is run. */
+suspect_classes suspect_signs(struct str s, size_t pos, size_t end, suspect_classes own);

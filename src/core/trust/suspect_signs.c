@@ -30,10 +30,12 @@ static bool is_ip(struct str s, size_t pos) {
 static bool is_interpreter(struct str s, size_t pos) {
   static const char *const names[] = {"sh",   "bash", "zsh", "dash", "node",       "python", "perl",
                                       "ruby", "php",  "iex", "pwsh", "powershell", "deno",   "source"};
-  while (pos < s.n && strchr(" \"'`/", s.p[pos]) && s.p[pos])
-    pos++;
-  if (str_starts(str_slice(s, pos, s.n), STR("sudo ")))
-    return is_interpreter(s, pos + 5);
+  for (size_t from = s.n; from != pos;) {
+    from = pos;
+    while (pos < s.n && strchr(" \"'`/", s.p[pos]) && s.p[pos])
+      pos++;
+    pos += str_starts(str_slice(s, pos, s.n), STR("sudo ")) ? 5 : 0;
+  }
   if (str_starts(str_slice(s, pos, s.n), STR("bin/")))
     pos += 4;
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -58,7 +60,7 @@ static bool is_run(struct str s, size_t pos) {
   return false;
 }
 
-suspect_classes suspect_signs(struct str s, size_t pos, size_t end) {
+suspect_classes suspect_signs(struct str s, size_t pos, size_t end, suspect_classes own) {
   static const char *const files[] = {"env", "ssh", "aws", "kube", "npmrc", "pgpass", "gnupg", "docker", "netrc"};
   struct str word = str_slice(s, pos, end);
   suspect_classes classes = 0;
@@ -70,7 +72,7 @@ suspect_classes suspect_signs(struct str s, size_t pos, size_t end) {
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
       if (str_is(word, files[i]))
         classes |= CLASS(LOOT) | CLASS(FIND);
-  if (lexicon_classes(word) & CLASS(FETCH) && is_run(s, pos))
+  if (own & CLASS(FETCH) && is_run(s, pos))
     classes |= CLASS(PIPE);
   return classes;
 }

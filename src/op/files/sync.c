@@ -274,15 +274,16 @@ static enum status find_path(struct syncing *y) {
   return STATUS_OK;
 }
 
-/* Names the repository's own file while the page is in the agent's folder and the caller is in the repository. */
+/* Names the repository's own file while the page is in the agent's folder and the caller is in the repository, where
+ * callers with a token never are. */
 static enum status put_offer(struct syncing *y) {
   struct op_call *call = y->call;
   const struct caller *c = &call->caller;
   char cwd[PATH_MAX];
   struct str folder, name, top;
   TRY(agent_folder(call->engine->store, c->team, c->project, call->arena, &folder, call->err));
-  if (!str_starts(y->path, folder) || !getcwd(cwd, sizeof(cwd)) || !project_find(call->arena, cwd, &name) ||
-      !str_eq(name, c->project))
+  if (c->principal || !str_starts(y->path, folder) || !getcwd(cwd, sizeof(cwd)) ||
+      !project_find(call->arena, cwd, &name) || !str_eq(name, c->project))
     return STATUS_OK;
   top = project_top(call->arena, str_from(cwd));
   if (top.p)

@@ -43,6 +43,7 @@ struct parts {
   int64_t first; /* id of the first part, which stands for all */
   int number;
   size_t drafts; /* of the current part */
+  size_t kept;   /* drafts in committed parts */
   int64_t began; /* ticks */
 };
 
@@ -65,11 +66,11 @@ static bool is_part_full(const struct parts *p, size_t total) {
 }
 
 /* Earlier parts stay stored if a later one fails. */
-static enum status explain_parts(struct op_call *call, const struct parts *p, size_t done, size_t total) {
+static enum status explain_parts(struct op_call *call, const struct parts *p, size_t total) {
   struct error why = *call->err;
   if (p->number == 0)
     return why.code;
-  error_set(call->err, why.code, "the first %zu of %zu texts were processed, then: %s", done, total, why.message);
+  error_set(call->err, why.code, "the first %zu of %zu texts were processed, then: %s", p->kept, total, why.message);
   return error_fix(call->err, "repeat the call, which skips what is stored; or 'cairn undo %lld' removes it",
                    (long long)p->first);
 }
@@ -77,17 +78,16 @@ static enum status explain_parts(struct op_call *call, const struct parts *p, si
 static enum status store_drafts(struct op_call *call, struct drafts *list, const char *what, struct parts *p,
                                 int64_t counts[WRITE_ACTIONS], yyjson_mut_val *arr) {
   enum status s = list->n ? begin_part(call, p) : STATUS_OK;
-  size_t kept = 0; /* drafts in committed parts */
   for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
     s = write_draft(call, &p->txn, &list->v[i], counts, arr);
     p->drafts++;
     if (s == STATUS_OK && is_part_full(p, list->n) && i + 1 < list->n) {
       s = begin_part(call, p);
-      kept = s == STATUS_OK ? i + 1 : kept;
+      p->kept = s == STATUS_OK ? i + 1 : p->kept;
       progress(call, what, (int64_t)(list->n + i) + 1, (int64_t)list->n * 2);
     }
   }
-  return s == STATUS_OK ? s : explain_parts(call, p, kept, list->n);
+  return s == STATUS_OK ? s : explain_parts(call, p, list->n);
 }
 
 enum status write_drafts(struct op_call *call, struct drafts *list, const char *what) {
@@ -118,7 +118,8 @@ enum status write_drafts(struct op_call *call, struct drafts *list, const char *
   if (list->n == 0)
     return STATUS_OK;
   json_put_int(call->doc, call->result, "txn", parts.first);
-  TRY(txn_commit(&parts.txn, call->err));
+  if (txn_commit(&parts.txn, call->err) != STATUS_OK)
+    return explain_parts(call, &parts, list->n);
   for (size_t i = 0; i < list->n; i++)
     if (list->v[i].err.code == STATUS_OK)
       write_index_rest(call, &list->v[i].w);

@@ -407,6 +407,17 @@ TEST(a_session_belongs_to_a_token_not_to_its_name) {
 
 /* ---- what is shown ---- */
 
+static struct str sync_page(struct serve *s, const char *token, const char *args) {
+  const char *head =
+      textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+            "Mcp-Name: memory_sync\r\n",
+            bearer(token));
+  const char *body = textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                           "{\"name\":\"memory_sync\",\"arguments\":%s," META "}}",
+                           args);
+  return serve_do(s, "POST", "/mcp/full", head, str_from(body)).body;
+}
+
 /* Neither the folders of the machine nor its processes concern a client on the network. */
 TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
   static const char *const paths[] = {"/api/v1/stats", "/api/v1/health", "/api/v1/sessions?all_projects=true",
@@ -432,16 +443,24 @@ TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
     CHECK_INT(a.status, 200);
     CHECK(!has(a.body, test_dir()));
   }
-  struct answer page = serve_do(
-      s, "POST", "/mcp/full",
-      textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
-            "Mcp-Name: memory_sync\r\n",
-            bearer(t)),
-      STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_sync\","
-          "\"arguments\":{}," META "}}"));
-  CHECK(has(page.body, "MEMORY.md") && !has(page.body, test_dir()));
+  struct str page = sync_page(s, t, "{}");
+  CHECK(has(page, "MEMORY.md") && !has(page, test_dir()));
   CHECK(has(rest(s, t, "GET", "/api/v1/sessions?all_projects=true", NULL).body, "\"cwd\":\"work\""));
   CHECK(on_postgres() || has(rest(s, NULL, "GET", "/api/v1/stats", NULL).body, test_dir())); /* the local user */
+  serve_stop(s);
+}
+
+/* The sandbox would keep the server from looking for the repository that it runs in. */
+TEST(tokens_are_offered_no_file_of_the_servers_repository, .seconds = 60) {
+  const char *t = token("all", NULL), *name = strrchr(test_dir(), '/') + 1;
+  struct error err;
+  CHECK_OK(fs_mkdirs(path_join(NULL, ".git/objects"), &err), &err);
+  CHECK_OK(fs_mkdirs(path_join(NULL, ".git/refs"), &err), &err);
+  file_write(path_join(NULL, ".git/HEAD"), STR("ref: refs/heads/main\n"));
+  struct serve *s = serve_start(ARGS("--sandbox", "off"));
+  struct str page = sync_page(s, t, textf("{\"project\":\"%s\"}", name));
+  test_note("%.*s", STR_ARG(page));
+  CHECK(has(page, textf("project: %s", name)) && !has(page, test_dir()));
   serve_stop(s);
 }
 

@@ -454,6 +454,23 @@ TEST(a_damaged_anchor_never_becomes_text) {
   }
 }
 
+/* Far more than a linear scan takes, far less than a quadratic one. */
+TEST(damaged_anchors_are_read_in_linear_time) {
+  static const char *const pieces[] = {"a", "<!--#", "<!-- cairn:", "<!--#12 "};
+  for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+    struct buf page = BUF(&a);
+    struct mirror_page read;
+    buf_adds(&page, "- One. <!--#");
+    while (page.n < 2000000)
+      buf_adds(&page, pieces[i]);
+    double start = test_cpu_seconds();
+    mirror_parse(&a, buf_str(&page), &read);
+    if (test_cpu_seconds() - start > 3.0 * test_slowness())
+      test_fail(__FILE__, __LINE__, "%.2f s for a page of: %s", test_cpu_seconds() - start, pieces[i]);
+    CHECK_STR(read.blocks.v[0].text, "One.");
+  }
+}
+
 TEST(an_anchor_that_lost_either_end_never_becomes_text) {
   keep(section("Facts"), STR("One."));
   keep(section("Facts"), STR("Two.\nIn two lines."));

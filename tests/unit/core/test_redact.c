@@ -135,6 +135,9 @@ static const struct positive placed_secrets[] = {
     {"secret_assignment", "HEROKU_API_KEY=", "<h8>-<h4>-<h4>-<h4>-<h12>", "\n"},
     {"secret_assignment", "line\\nSECRET_KEY=", "<a40>", "\\nDEBUG=1"},
     {"secret_assignment", "密码：", "Tr0ub4dor&3", "。"},
+    {"secret_assignment", "Kata sandi: ", "Tr0ub4dor&3", "\n"},
+    {"secret_assignment", "Wifi şifresi: ", "Tr0ub4dor&3", "\n"},
+    {"secret_assignment", "Mật khẩu: ", "Tr0ub4dor&3", "\n"},
     {"hex_secret", "the encryption key ", "<h64>", " was"},
     {"hex_secret", "the key is ", "<h32>", ""},
 };
