@@ -847,6 +847,19 @@ TEST(a_checkpoint_warns_of_all_that_is_pinned) {
   script_close();
 }
 
+TEST(captured_pieces_get_the_types_of_their_words) {
+  static const char *const types[] = {"decision", "idea", "guardrail", "fact"};
+  static const char args[] = "{\"source\":\"a\",\"context\":\"We decided to build the pier of oak.\\n\\n"
+                             "What if we painted the boats blue?\\n\\nNever sail in fog without a horn.\\n\\n"
+                             "The harbor opens at six.\"}";
+  script_open("openbrain");
+  yyjson_mut_val *r = script_call("capture_context", args);
+  CHECK_INT(brain_count(r, "stored"), ARRAY_LEN(types));
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    CHECK_STR(result_text(script_at(r, "stored", i), "type"), types[i]);
+  script_close();
+}
+
 TEST(boot_lists_every_item_that_blocks) {
   enum { ITEMS = 60 };
   script_open("openbrain");
