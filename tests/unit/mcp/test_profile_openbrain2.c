@@ -179,7 +179,7 @@ static void reading(void) {
   CHECK_STR(result_text(yyjson_mut_obj_get(r, "extra"), "priority"), "high");
   /* a wrong kind is refused; the error names the right one */
   r = script_refused("recall_v2", J({"kind" : "fact", "memory_id" : 1}));
-  CHECK(script_says(r, "error", "recall_v2(kind=\"rule\", memory_id=1)"));
+  CHECK(script_says(r, "error", "kind=\"rule\""));
   script_refused("recall_v2", J({"kind" : "poem", "memory_id" : 1}));
   script_refused("recall_v2", J({"kind" : "rule", "memory_id" : 999}));
 

@@ -227,9 +227,9 @@ enum status openbrain_boot(struct tool_run *run) {
   buf_addf(&message, "Brain booted: %zu sections loaded.", yyjson_mut_arr_size(b.context));
   if (items)
     buf_addf(&message,
-             " %zu action items are pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
+             " %zu action item%s pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
              "remember, capture_context, supersede and forget are blocked until then.",
-             items);
+             items, items == 1 ? " is" : "s are");
   if (b.degraded.p) {
     json_put_bool(run->doc, to, "degraded", true);
     buf_addf(&message, " Something is missing: %.*s", STR_ARG(b.degraded));
