@@ -74,6 +74,7 @@ int64_t cli_store_as_agent(const char *file, int line, const char *const *args);
 #define STORE(...) cli_store(__FILE__, __LINE__, ARGS("remember", __VA_ARGS__))
 /* The same as an agent, whose facts fade. */
 #define STORE_AS_AGENT(...) cli_store_as_agent(__FILE__, __LINE__, ARGS("remember", __VA_ARGS__))
+#define ADD_TASK_AS_AGENT(...) cli_store_as_agent(__FILE__, __LINE__, ARGS("task", "add", __VA_ARGS__))
 #define ADD_TASK(...) cli_store(__FILE__, __LINE__, ARGS("task", "add", __VA_ARGS__))
 /* The id as an argument. */
 const char *num(int64_t id);

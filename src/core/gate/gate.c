@@ -257,7 +257,7 @@ static enum status check_atomic(struct arena *a, bool strict, struct memory *m, 
   if (str_empty(str_trim(m->body))) {
     error_set(err, STATUS_REFUSED, "the text is empty");
     error_step(err, "atomic");
-    return error_fix(err, "pass the text: cairn remember TEXT");
+    return error_fix(err, "say what is to be remembered");
   }
   TRY(check_size(m, err));
   TRY(check_stacking(a, strict, m, w, err));

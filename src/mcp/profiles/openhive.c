@@ -43,13 +43,14 @@ static void put_team(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val 
 }
 
 static void put_superseded(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory) {
-  static const struct shape rows[] = {COPY("supersedes_id=id supersede_reason=reason"), {0}};
-  yyjson_mut_val *l;
+  static const struct shape rows[] = {NULLABLE("supersedes_id=id supersede_reason=reason"), {0}};
+  yyjson_mut_val *l, *former = NULL;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
     if (str_is(result_text(l, "rel"), "supersedes") && str_is(result_text(l, "direction"), "out"))
-      shape_add(run, into, l, rows);
+      former = l;
   }
+  shape_add(run, into, former, rows);
 }
 
 static const struct shape entry_shape[] = {
@@ -59,7 +60,8 @@ static const struct shape entry_shape[] = {
     COPY("content=body type untrusted"),
     IS("is_active=state", "active"),
     CALL(put_superseded),
-    COPY("updated_by=source created_at updated_at=created_at"), /* a text never changes after its creation */
+    NULLABLE("updated_by=source"),
+    COPY("created_at updated_at=created_at"), /* a text never changes after its creation */
     {0},
 };
 static const struct shape saved_shape[] = {SUCCESS, OBJECT_OF("entry", entry_shape), {0}};

@@ -165,6 +165,25 @@ const struct resource resources[] = {
     {0},
 };
 
+static const struct profile_resource *profile_resource_find(struct exchange *x, struct str uri,
+                                                            struct str *ret_variable) {
+  for (const struct profile_resource *r = x->profile->resources; r->uri; r++)
+    if (resource_fits(x->arena, r->uri, uri, ret_variable))
+      return r;
+  return NULL;
+}
+
+const struct resource *resource_watched(struct exchange *x, struct str uri, struct str *ret_variable) {
+  static const struct resource of_profile = {.op = "list", .concerns = concerns_project};
+  if (!x->profile->resources)
+    return resource_find(x->arena, uri, ret_variable);
+  if (!profile_resource_find(x, uri, ret_variable))
+    return NULL;
+  if (!ret_variable->p) /* without a variable it shows the project of the server */
+    *ret_variable = x->caller.project.p ? x->caller.project : STR("");
+  return &of_profile;
+}
+
 /* ---- resources/read ---- */
 
 static yyjson_mut_val *add_content(struct exchange *x, yyjson_mut_val *contents, struct str uri, const char *mime,
@@ -228,10 +247,8 @@ static bool read_any(struct exchange *x, struct str uri) {
   const char *mime;
   struct tool_run run = {0};
   if (x->profile->resources) {
-    const struct profile_resource *r = x->profile->resources;
-    while (r->uri && !resource_fits(x->arena, r->uri, uri, &variable))
-      r++;
-    if (!r->uri)
+    const struct profile_resource *r = profile_resource_find(x, uri, &variable);
+    if (!r)
       return false;
     s = read_profile_resource(x, r, variable, &run, &err);
     text = run.text;

@@ -18,6 +18,9 @@ extern const struct resource resources[]; /* ends with uri == NULL */
 
 /* The resource of a URI, and the decoded variable; NULL if there is none. */
 const struct resource *resource_find(struct arena *a, struct str uri, struct str *ret_variable);
+/* The resource whose changes a subscription to this URI reports; of a profile's own resource, one that stands for it.
+ */
+const struct resource *resource_watched(struct exchange *x, struct str uri, struct str *ret_variable);
 /* The URI from a prefix such as "cairn://boot/" and a name, percent-encoded. */
 struct str resource_uri(struct arena *a, const char *prefix, struct str name);
 /* The resource with this URI template; NULL if there is none. */

@@ -58,7 +58,7 @@ static bool watch(struct exchange *x, struct watched **list, struct str uri) {
   size_t count = 0;
   struct mcp_server *server = x->server;
   struct str variable = STR_NONE;
-  const struct resource *resource = resource_find(x->arena, uri, &variable);
+  const struct resource *resource = resource_watched(x, uri, &variable);
   int64_t memory_id = memory_of_key(x, resource, variable);
   struct watched *w = uri.n <= URI_MAX ? mem_zalloc(sizeof(*w) + uri.n + variable.n) : NULL;
   if (!w)
@@ -550,7 +550,7 @@ static bool can_watch(struct exchange *x, struct str uri) {
   struct str variable;
   if (x->server->options.conformance && str_starts(uri, STR("test://")))
     return true;
-  return x->server->options.feed && uri.p && resource_find(x->arena, uri, &variable);
+  return x->server->options.feed && uri.p && resource_watched(x, uri, &variable);
 }
 
 /* Sets up the requested notifications; returns the accepted ones as JSON. */

@@ -214,7 +214,7 @@ static enum status make_key(const struct key_search *in, const struct key_source
   TRY(key_path(in, &path));
   enum status s = from->in_file(in->a, path, key, in->err);
   if (s == STATUS_READONLY) /* a server in its sandbox, for example */
-    return error_fix(in->err, "create the key at the command line: cairn vault set KEY --secret");
+    return error_fix(in->err, "a person creates the key with the first secret: cairn vault set KEY --secret");
   return s;
 }
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "core/memory/capture.h"
+#include "core/memory/extract.h"
 #include "op/handlers.h"
 #include "op/search/corpus.h"
 #include "op/write/replay.h"
@@ -203,9 +204,17 @@ enum status op_remember(struct op_call *call) {
 
 /* ---- capture ---- */
 
+/* A fact may be a decision, a reference and the like, by its words. */
+static struct str type_of_piece(const struct capture_piece *p) {
+  const struct mem_type *t = type_find(str_from(p->type_cue)), *finer;
+  const char *hint = t && t->kind == KIND_FACT ? extract_type_hint(p->body) : NULL;
+  finer = hint ? type_find(str_from(hint)) : NULL;
+  return str_from(finer && finer->kind == KIND_FACT ? finer->name : p->type_cue);
+}
+
 static void draft_from_piece(struct op_call *call, const struct capture_piece *p, struct write *w) {
   w->m = (struct memory){.kind = STR(""),
-                         .type = str_from(p->type_cue),
+                         .type = type_of_piece(p),
                          .severity = p->blocker ? STR("blocker") : STR_NONE,
                          .headline = p->headline,
                          .body = p->body,

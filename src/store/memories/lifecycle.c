@@ -70,6 +70,7 @@ enum status lifecycle_due(struct store *st, const struct due_query *due, struct 
   case LIFE_STALE:
     sql_add(&q, " AND m.status IN ('open', 'blocked') AND m.claimed_by IS NULL AND m.updated_at < ");
     sql_int(&q, due->before);
+    where_ages(&q, due->asked);
     sql_add(&q, " AND " LAST_USE " < ");
     break;
   }

@@ -6,14 +6,14 @@
 
 struct vec_model; /* vectors.h */
 
-/* Only memories that an agent stored with Cairn's own tools fade or are archived by themselves. Their memory:write
- * event has this member. Those of people, imports, other systems' tools and earlier releases do not have it, nor do
- * corrections of memories without it. */
+/* Only memories that an agent stored with Cairn's own tools fade, are archived or go stale by themselves. Their
+ * memory:write event has this member. Those of people, imports, other systems' tools and earlier releases do not have
+ * it, nor do corrections of memories without it. */
 #define EVENT_AGES "\"ages\":true"
 /* In the event of a duplicate that a person or another system's tool wrote: the memory that was kept does not age. */
 #define EVENT_LASTS "\"lasts\":true"
 
-/* True if the memory may fade or be archived by itself once it is delivered on demand only. */
+/* True if the memory may fade, be archived or go stale by itself. */
 NODISCARD enum status lifecycle_ages(struct store *st, const struct memory *m, struct arena *a, bool *ret_ages,
                                      struct error *err);
 
@@ -23,7 +23,7 @@ struct due_query {
   enum lifecycle_step step;
   int64_t before; /* current time for LIFE_EXPIRE, time of last use for the others */
   int64_t limit;
-  bool asked; /* the step was asked for by name: all memories of agents fade or are archived */
+  bool asked; /* the step was asked for by name: all memories of agents age */
 };
 /* Memories due for a step. Only active ones, so a step never overwrites another state. */
 NODISCARD enum status lifecycle_due(struct store *st, const struct due_query *due, struct arena *a,

@@ -193,7 +193,7 @@ static enum status full_record(struct txn *txn, struct arena *a, const struct me
 static bool ages(const struct txn *txn, const struct memory *m) {
   const struct mem_type *t = type_find(m->type);
   return !txn->foreign && !m->lasts && (str_is(m->trust, "agent") || str_is(m->trust, "tool")) && t &&
-         (t->decay == DECAY_FADE || t->archives);
+         (t->decay == DECAY_FADE || t->archives || t->kind == KIND_TASK);
 }
 
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,

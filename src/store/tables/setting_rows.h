@@ -34,7 +34,7 @@ SETTING(SET_FACT_FADE_BELOW, NUMBER("fact.fade_below", "0.1", 0.001, 0.9, "reten
 SETTING(SET_ARCHIVE_DAYS, NUMBER("incident.archive_days", "90", 1, 3650,
     "days without access after which an incident is archived"))
 SETTING(SET_STALE_DAYS, NUMBER("task.stale_days", "90", 1, 3650,
-    "days without a change after which an unclaimed open task becomes stale"))
+    "days without a change after which an agent's unclaimed open task becomes stale"))
 SETTING(SET_MAINTAIN_HOURS, NUMBER("maintain.interval_hours", "24", 1, 720, "hours between automatic maintenance runs"))
 SETTING(SET_BOOT_BUDGET, NUMBER("boot.budget_tokens", "2000", 200, 100000, "size of the boot payload, in tokens"))
 SETTING(SET_NOTIFY_ERRORS, CHOICE("notify.errors", "on", on_off,

@@ -196,9 +196,9 @@ TEST(expired_memories_do_not_shorten_a_page) {
 
 /* ---- staleness ---- */
 
-TEST(an_untouched_task_goes_stale) {
-  int64_t left = ADD_TASK("Sharpen the kitchen knives"), touched = ADD_TASK("Oil the garden gate");
-  int64_t claimed = ADD_TASK("Repair the roof"), done = ADD_TASK("Sweep the yard");
+TEST(an_untouched_task_of_an_agent_goes_stale) {
+  int64_t left = ADD_TASK_AS_AGENT("Sharpen the kitchen knives"), touched = ADD_TASK_AS_AGENT("Oil the garden gate");
+  int64_t claimed = ADD_TASK_AS_AGENT("Repair the roof"), done = ADD_TASK_AS_AGENT("Sweep the yard");
   OK("task", "claim", num(claimed));
   OK("task", "status", num(done), "done");
   cli_day(60);
@@ -217,11 +217,22 @@ TEST(an_untouched_task_goes_stale) {
   check_nothing_done(OK("maintain"));
 }
 
+TEST(a_persons_task_stays_open) {
+  int64_t own = ADD_TASK("Sharpen the kitchen knives"), shared = ADD_TASK_AS_AGENT("Oil the garden gate");
+  OK("remember", "--kind", "task", "Oil the garden gate"); /* a person says the same */
+  check_nothing_done(maintain_at(1000));
+  yyjson_val *r = OK("task", "list");
+  CHECK(jpos(r, "tasks", own) >= 0);
+  CHECK(jpos(r, "tasks", shared) >= 0);
+  CHECK_INT(jint(OK("maintain", "--only", "stale"), "stale"), 1); /* only the agent's, when asked for by name */
+  CHECK(jpos(OK("task", "list"), "tasks", own) >= 0);
+}
+
 /* ---- maintenance ---- */
 
 TEST(stale_tasks_are_counted_where_they_are_missing) {
-  ADD_TASK("Repaint the boat");
-  OK("task", "add", "--milestone", "may", "Mend the sail");
+  ADD_TASK_AS_AGENT("Repaint the boat");
+  ADD_TASK_AS_AGENT("--milestone", "may", "Mend the sail");
   CHECK(!jget(OK("task", "list"), "stale"));
   maintain_at(100);
   CHECK_INT(jint(OK("task", "list"), "stale"), 2);
@@ -233,7 +244,7 @@ TEST(stale_tasks_are_counted_where_they_are_missing) {
 TEST(boot_counts_what_faded_and_what_is_stale) {
   STORE_AS_AGENT("--type", "context", "The garden is being replanted");
   STORE_AS_AGENT("--type", "fact", "Quince jam needs an hour"); /* never a line of a boot without a task */
-  ADD_TASK("Repaint the boat");
+  ADD_TASK_AS_AGENT("Repaint the boat");
   CHECK_INT(jlen(OK("boot"), "dropped"), 0);
   maintain_at(200);
   yyjson_val *r = OK("boot");
@@ -250,7 +261,7 @@ TEST(maintenance_is_idempotent) {
   STORE_AS_AGENT("Parsley grows in pots");
   STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
   STORE_AS_AGENT("--ttl", "1d", "Rosemary is cheap today");
-  ADD_TASK("Sharpen the kitchen knives");
+  ADD_TASK_AS_AGENT("Sharpen the kitchen knives");
   yyjson_val *r = maintain_at(100);
   CHECK_INT(jint(r, "faded"), 1);
   CHECK_INT(jint(r, "archived"), 1);

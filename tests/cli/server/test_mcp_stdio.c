@@ -452,6 +452,19 @@ TEST(mcp_change_notifications_legacy) {
   end(p);
 }
 
+TEST(mcp_change_notifications_of_a_profiles_own_resource) {
+  struct proc *p = START("--profile", "graph", "--project", "web");
+  shake_hands(p, "2025-11-25", "{}");
+  CHECK(jget(get(p, 1, "resources/subscribe", "\"uri\":\"memory://knowledge-graph\""), "result"));
+  STORE("Our office is in Bern", "--project", "web");
+  yyjson_val *v = next(p);
+  CHECK_STR(jstr(v, "method"), "notifications/resources/updated");
+  CHECK_STR(jstr(v, "params.uri"), "memory://knowledge-graph");
+  STORE("The shop is in Kiel", "--project", "shop");
+  quiet(p, 600);
+  end(p);
+}
+
 TEST(mcp_change_notifications_modern) {
   struct proc *p = START("--profile", "full", "--project", "web");
   STORE("Our office is in Bern", "--project", "web");

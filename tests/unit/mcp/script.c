@@ -129,6 +129,11 @@ bool script_says(yyjson_mut_val *obj, const char *name, const char *part) {
   return str_find(result_text(obj, name), str_from(part), 0) != SIZE_MAX;
 }
 
+bool script_ends_with(yyjson_mut_val *text, const char *end) {
+  size_t n = yyjson_mut_get_len(text), part = strlen(end);
+  return n >= part && strcmp(yyjson_mut_get_str(text) + n - part, end) == 0;
+}
+
 void script_all_called(void) {
   for (const struct tool *t = profile->tools; t->name; t++)
     if (!called[t - profile->tools])

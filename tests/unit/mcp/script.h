@@ -35,5 +35,6 @@ yyjson_mut_val *script_at(yyjson_mut_val *obj, const char *list, size_t i);
 yyjson_mut_val *script_with(yyjson_mut_val *obj, const char *list, const char *name, int64_t number);
 bool script_is_null(yyjson_mut_val *obj, const char *name);
 bool script_says(yyjson_mut_val *obj, const char *name, const char *part);
+bool script_ends_with(yyjson_mut_val *text, const char *end);
 /* Checks that every tool of the profile was called since script_open(). */
 void script_all_called(void);

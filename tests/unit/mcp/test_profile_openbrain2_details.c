@@ -173,6 +173,22 @@ TEST(a_checkpoint_shows_no_untrusted_guardrails) {
   script_close();
 }
 
+TEST(a_checkpoint_shows_pinned_patterns_and_who_wrote_them) {
+  script_open("openbrain2");
+  script_call("remember_rule_v2",
+              J({"headline" : "Sign every commit", "body" : "With the key of the team.", "project" : "harbor"}));
+  script_call("remember_rule_v2",
+              J({"headline" : "Write short commits", "body" : "One change for each.", "project" : "harbor"}));
+  script_call("pin_v2", J({"kind" : "rule", "memory_id" : 1}));
+  yyjson_mut_val *r =
+      script_call("brain_checkpoint_v2", J({"action" : "sail", "source" : "claude", "project" : "harbor"}));
+  CHECK_INT(brain_int(r, "guardrails_count", 0), 1);
+  CHECK_INT(brain_int(script_at(r, "guardrails", 0), "memory_id", 0), 1);
+  CHECK_STR(result_text(script_at(r, "guardrails", 0), "severity"), "PATTERN");
+  CHECK(result_text(script_at(r, "guardrails", 0), "author").n);
+  script_close();
+}
+
 TEST(answers_name_the_project_of_the_server) {
   script_open("openbrain2");
   script_in("harbor");

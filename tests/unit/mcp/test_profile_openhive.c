@@ -68,6 +68,8 @@ TEST(an_entry_is_saved_superseded_and_deleted) {
   CHECK(json_bool(entry, "is_active", false));
   CHECK_STR(json_str(entry, "team_name"), "default");
   CHECK_STR(json_str(entry, "updated_by"), "test");
+  CHECK(yyjson_is_null(yyjson_obj_get(entry, "supersedes_id")));
+  CHECK(yyjson_is_null(yyjson_obj_get(entry, "supersede_reason")));
   CHECK(json_str(entry, "created_at").n > 0 && json_str(entry, "updated_at").n > 0);
   int64_t first = json_int(entry, "id", 0);
 
@@ -88,6 +90,8 @@ TEST(an_entry_is_saved_superseded_and_deleted) {
   r = call("memory_list", "{}");
   CHECK_INT(yyjson_arr_size(r), 1);
   CHECK_STR(json_str(yyjson_arr_get(r, 0), "content"), "We use opaque session tokens");
+  CHECK_INT(json_int(yyjson_arr_get(r, 0), "supersedes_id", 0), first);
+  CHECK_STR(json_str(yyjson_arr_get(r, 0), "updated_by"), "test");
   r = call("memory_search", "{\"query\":\"JWT expiry and refresh tokens\"}");
   CHECK_STR(json_str(r, "search_mode"), "hybrid");
   yyjson_val *old = NULL, *e, *list = yyjson_obj_get(r, "results");

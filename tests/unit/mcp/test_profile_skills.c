@@ -7,7 +7,7 @@ static bool boot_shows(const char *project, const char *text) {
   size_t i, n, k, m;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(r, "context"), i, n, s) {
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(s, "content"), k, m, line) {
-      if (yyjson_mut_equals_str(line, text))
+      if (script_ends_with(line, text))
         return true;
     }
   }

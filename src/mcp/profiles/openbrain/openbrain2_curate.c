@@ -212,8 +212,13 @@ const struct shape openbrain2_prune_shape[] = {
 
 const struct shape openbrain2_decay_shape[] = {SUCCESS, DECAY, {0}};
 const struct shape openbrain2_archive_shape[] = {SUCCESS, STEP("archived", "archived"), {0}};
-static const struct shape maintenance_shape[] = {
-    DECAY, STEP("archived", "archived"), STEP("stale_tasks", "stale"), COPY("duration_ms"), {0}};
+static const struct shape maintenance_shape[] = {STEP("facts_decayed", "faded"),
+                                                 FIXED("\"facts_reactivated\":[],\"facts_reactivated_count\":0"),
+                                                 STEP("facts_ttl_expired", "expired"),
+                                                 STEP("incidents_archived", "archived"),
+                                                 STEP("stale_tasks", "stale"),
+                                                 COPY("duration_ms"),
+                                                 {0}};
 
 /* Always due after 0 hours; the operation would take the interval of its setting. */
 enum status openbrain2_prepare_due(struct tool_run *run, yyjson_mut_val *args) {

@@ -12,25 +12,36 @@ static const struct shape rule_shape[] = {
     UPPER("severity"),
     COPY("project"),
     IS("pinned=delivery", "pinned"),
+    UNLESS("trust=user", COPY("author=written_by")),
     {0},
 };
 
-/* Blockers, as at boot no untrusted ones: a person's first, and of each the pinned ones. */
-static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
-  yyjson_mut_val *args = new_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
+static enum status list_rules(struct tool_run *run, const char *filter, const char *value, yyjson_mut_val **ret_list) {
+  yyjson_mut_val *args = new_args(run), *result = NULL;
   brain_project(run, args, BRAIN_READS);
-  json_put(run->doc, args, "type", STR("guardrail"));
-  json_put_bool(run->doc, args, "trusted", true);
+  json_put(run->doc, args, "kind", str_from(kind_names[KIND_RULE]));
+  json_put(run->doc, args, filter, str_from(value));
+  json_put_bool(run->doc, args, "trusted", true); /* as at boot */
   json_put_int(run->doc, args, "limit", 1000);
-  enum status s = tool_op(run, "list", args, &result);
-  size_t i, n;
-  for (int pass = 0; pass < 4; pass++)
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
-      bool by_person = str_is(result_text(m, "trust"), "user");
-      if (by_person == (pass < 2) && brain_pinned(m) == (pass % 2 == 0) && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
+  TRY(tool_op(run, "list", args, &result));
+  *ret_list = yyjson_mut_obj_get(result, "memories");
+  return STATUS_OK;
+}
+
+/* Blockers and pinned rules: a person's first, and of each the pinned ones. */
+static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
+  yyjson_mut_val *lists[2], *m, *list = json_put_arr(run->doc, to, "guardrails");
+  TRY(list_rules(run, "delivery", "pinned", &lists[0]));
+  TRY(list_rules(run, "type", "guardrail", &lists[1]));
+  for (size_t pass = 0; pass < 4; pass++) {
+    size_t i, n;
+    yyjson_mut_arr_foreach(lists[pass % 2], i, n, m) {
+      bool by_person = str_is(result_text(m, "trust"), "user"), again = pass % 2 == 1 && brain_pinned(m);
+      if (by_person == (pass < 2) && !again && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
         yyjson_mut_arr_append(list, shape_object(run, m, rule_shape));
     }
-  return s;
+  }
+  return STATUS_OK;
 }
 
 static enum status put_relevant(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {

@@ -46,8 +46,7 @@ enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, 
     bool source = yyjson_obj_get(run->args, "source_kind") != NULL;
     error_set(run->err, STATUS_NOT_FOUND, "not found: %.*s id=%lld; that memory is of kind %.*s", STR_ARG(kind),
               (long long)id, STR_ARG(is));
-    return error_fix(run->err, "%s(%s=\"%.*s\", %s=%lld)", run->tool->name, source ? "source_kind" : "kind",
-                     STR_ARG(is), source ? "source_id" : "memory_id", (long long)id);
+    return error_fix(run->err, "repeat the call with %s=\"%.*s\"", source ? "source_kind" : "kind", STR_ARG(is));
   }
   *ret_memory = m;
   return STATUS_OK;

@@ -192,6 +192,18 @@ static enum status put_types(struct tool_run *run, yyjson_mut_val *to, yyjson_mu
   return STATUS_OK;
 }
 
+/* A pair of guardrails by the names of that system. */
+static void put_pair(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *pair) {
+  static const struct shape rest[] = {
+      COPY("similarity"), PREVIEW("preview_a=a.headline", 100), PREVIEW("preview_b=b.headline", 100), {0}};
+  yyjson_mut_val *ids = json_put_arr(run->doc, to, "ids");
+  yyjson_mut_arr_add_sint(run->doc, ids, brain_int(yyjson_mut_obj_get(pair, "a"), "id", 0));
+  yyjson_mut_arr_add_sint(run->doc, ids, brain_int(yyjson_mut_obj_get(pair, "b"), "id", 0));
+  shape_add(run, to, pair, rest);
+}
+
+static const struct shape repeats_shape[] = {EACH("repeated_corrections=pairs", CALL(put_pair)), {0}};
+
 enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *repeats = NULL;
   TRY(openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats));
@@ -202,7 +214,7 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
   TRY(put_types(run, to, result));
   shape_add(run, to, result, recent);
   json_put_num(run->doc, to, "correction_repeat_rate", rules ? json_round((double)repeated / (double)rules, 4) : 0);
-  brain_copy_list(run, to, "repeated_corrections", repeats, "pairs");
+  shape_add(run, to, repeats, repeats_shape);
   if (repeated)
     json_put(run->doc, to, "correction_warning",
              arena_printf(run->arena, "%lld of %lld guardrails nearly duplicate another one: supersede one of each",
@@ -215,8 +227,12 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
 /* ---- load_skill ---- */
 
 enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result) {
-  static const struct shape rows[] = {
-      SUCCESS, COPY("content=body id"), CALL(openbrain_put_type), COPY("project untrusted"), SKILL_TRIGGER, {0}};
+  static const struct shape rows[] = {SUCCESS,
+                                      COPY("name=skill_name content=body id"),
+                                      CALL(openbrain_put_type),
+                                      COPY("project untrusted"),
+                                      SKILL_TRIGGER,
+                                      {0}};
   TRY(brain_check_skill(run, result));
   run->result = shape_object(run, result, rows);
   return STATUS_OK;

@@ -6,6 +6,7 @@ enum {
   CONTEXT_CHARS = 500,
   HISTORY_CHARS = 300,
   PINNED_SHOWN = 100,
+  ITEMS_SHOWN = 1000, /* all: what blocks a session is not hidden from it */
   GUARDRAIL_CHARS = 500,
   RELEVANT_CHARS = 300,
 };
@@ -63,15 +64,25 @@ static bool is_pinned_here(struct boot *b, int64_t id) {
   return false;
 }
 
+/* "[#12] text", truncated to `characters`; 0: whole, with the type and the agent that wrote it. */
+static struct str line_of(struct boot *b, yyjson_mut_val *m, size_t characters) {
+  struct str body = result_text(m, "body"), type = openbrain_type(m), by = result_text(m, "source");
+  long long id = (long long)brain_int(m, "id", 0);
+  bool by_agent = !str_is(result_text(m, "trust"), "user");
+  if (characters)
+    return arena_printf(b->run->arena, "[#%lld] %.*s", id, STR_ARG(text_preview(body, characters)));
+  return arena_printf(b->run->arena, "[GUARDRAIL #%lld] (%.*s%s%.*s)\n%.*s", id, STR_ARG(type),
+                      by_agent ? ", written by " : "", STR_ARG(by_agent ? by : STR("")), STR_ARG(body));
+}
+
 /* Adds memories that are not pinned, truncated to `characters`; 0: whole. Skills that need a keyword are left out. */
 static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t most, size_t characters) {
   size_t i, n;
   yyjson_mut_val *m;
   yyjson_mut_arr_foreach(list, i, n, m) {
-    struct str body = result_text(m, "body");
     if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_needs_keyword(b->run, m) || brain_count(v, "content") >= most)
       continue;
-    add_line(b, v, characters ? text_preview(body, characters) : body);
+    add_line(b, v, line_of(b, m, characters));
   }
 }
 
@@ -164,6 +175,7 @@ static void put_items(struct boot *b, yyjson_mut_val *to) {
   yyjson_mut_val *v = section(b, "ACTION ITEMS PENDING"), *args = new_args(run), *result = NULL, *item;
   size_t i, n;
   brain_project(run, args, BRAIN_WRITES);
+  json_put_int(run->doc, args, "limit", ITEMS_SHOWN);
   yyjson_mut_val *items =
       succeeded(b, tool_op(run, "action list", args, &result)) ? yyjson_mut_obj_get(result, "items") : NULL;
   yyjson_mut_arr_foreach(items, i, n, item) {
@@ -215,9 +227,9 @@ enum status openbrain_boot(struct tool_run *run) {
   buf_addf(&message, "Brain booted: %zu sections loaded.", yyjson_mut_arr_size(b.context));
   if (items)
     buf_addf(&message,
-             " %zu action items are pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
+             " %zu action item%s pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
              "remember, capture_context, supersede and forget are blocked until then.",
-             items);
+             items, items == 1 ? " is" : "s are");
   if (b.degraded.p) {
     json_put_bool(run->doc, to, "degraded", true);
     buf_addf(&message, " Something is missing: %.*s", STR_ARG(b.degraded));
@@ -237,17 +249,55 @@ enum status openbrain_prepare_ack(struct tool_run *run, yyjson_mut_val *args) {
 
 const struct shape openbrain_ack_shape[] = {SUCCESS, COPY("decision text removed remaining"), {0}};
 
+#define WARNING(text) COPY("id"), FIXED("\"type\":\"guardrail\""), PREVIEW("content=" text, GUARDRAIL_CHARS)
+
+static const struct shape pinned_shape[] = {WARNING("body"), UNLESS("trust=user", COPY("author=source")), {0}};
+
+/* The other pinned memories of the project, of any type. A checkpoint never blocks: an error leaves them out. */
+static void add_pinned_warnings(struct tool_run *run, yyjson_mut_val *list) {
+  struct error *outer = run->err, ignored;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
+  struct str project = brain_project_name(run);
+  if (str_empty(project))
+    return;
+  json_put(run->doc, args, "project", project);
+  json_put(run->doc, args, "delivery", STR("pinned"));
+  json_put_bool(run->doc, args, "trusted", true);
+  json_put(run->doc, args, "detail", STR("full"));
+  json_put_int(run->doc, args, "limit", PINNED_SHOWN);
+  run->err = &ignored;
+  enum status s = tool_op(run, "list", args, &result);
+  run->err = outer;
+  size_t i, n;
+  yyjson_mut_arr_foreach(s == STATUS_OK ? yyjson_mut_obj_get(result, "memories") : NULL, i, n, m) {
+    bool blocker = str_is(result_text(m, "severity"), "blocker"); /* in the list already */
+    if (!blocker && str_eq(result_text(m, "project"), project) && !brain_needs_keyword(run, m))
+      yyjson_mut_arr_append(list, shape_object(run, m, pinned_shape));
+  }
+}
+
+static void put_warnings(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  static const struct shape rows[] = {WARNING("text"), COPY("author"), {0}};
+  yyjson_mut_val *list = shape_list(run, yyjson_mut_obj_get(result, "guardrails"), rows);
+  add_pinned_warnings(run, list);
+  size_t warnings = yyjson_mut_arr_size(list), relevant = brain_count(result, "relevant");
+  json_put_int(run->doc, to, "guardrails", (int64_t)warnings);
+  json_put_int(run->doc, to, "relevant_memories", (int64_t)relevant);
+  yyjson_mut_obj_add_val(run->doc, to, "warnings", list);
+  json_put(run->doc, to, "message",
+           arena_printf(run->arena, "Checkpoint complete: %zu guardrails, %zu relevant memories. Read them first.",
+                        warnings, relevant));
+}
+
 const struct shape openbrain_checkpoint_shape[] = {
     SUCCESS,
     COPY("action"),
     BOOLEAN("skipped"),
     WHEN("skipped", FORMAT("reason", "checked already; the cooldown ends in {cooldown_s} s")),
-    UNLESS("skipped", EACH("guardrails", COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS)),
+    UNLESS("skipped", ARGUMENT("context"), CALL(put_warnings),
            EACH("relevant", COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type),
                 ROUND("similarity=score")),
-           COPY("degraded"),
-           FORMAT("message",
-                  "Checkpoint complete: {guardrails} guardrails, {relevant} relevant memories. Read them first.")),
+           COPY("degraded")),
     {0}};
 
 enum status openbrain_reminder(struct tool_run *run) {

@@ -173,9 +173,9 @@ enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *res
 
 const struct shape openbrain_unsupersede_shape[] = {
     SUCCESS,
-    INTEGER("id former_superseded_by_id=retired"),
+    INTEGER("id former_corrector=retired"),
     FIXED("\"corrector_retired\":true"),
-    FORMAT("message", "memory {id} is current again; its correction {retired} was forgotten"),
+    FORMAT("note", "memory {id} is current again; its correction {retired} was forgotten"),
     {0}};
 
 /* ---- signals ---- */
@@ -190,24 +190,35 @@ enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNU
   return STATUS_OK;
 }
 
+static const struct shape pin_shape[] = {
+    SUCCESS,
+    COPY("id"),
+    IS("pinned=delivery", "pinned"),
+    COPY("project"),
+    PREVIEW("preview=body|headline", 100),
+    WHEN("delivery=pinned", FORMAT("message", "Memory {id} is pinned: it comes first in searches of '{project}'.")),
+    UNLESS("delivery=pinned", FORMAT("message", "Memory {id} is not pinned.")),
+    {0}};
+
 enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *m = NULL;
   TRY(brain_look(run, brain_int(result, "id", 0), &m));
-  yyjson_mut_val *to = brain_success(run);
-  result_copy(run, to, "id", result, "id");
-  json_put_bool(run->doc, to, "pinned", brain_pinned(result));
-  result_copy(run, to, "project", m, "project");
+  run->result = shape_object(run, m, pin_shape);
   return STATUS_OK;
 }
 
 /* ---- cleanup ---- */
 
+#define CRITERIA                                                                                                       \
+  COPY("max_per_call"), FORMAT("criteria", "not used for {criteria.days} days, accessed <= {criteria.min_access} "     \
+                                           "times")
 const struct shape openbrain_prune_shape[] = {
     SUCCESS,
     BOOLEAN("dry_run"),
-    WHEN("dry_run", COUNT("would_delete=would_prune"), PLUCK("would_delete_ids=would_prune", "id"),
-         COPY("max_per_call criteria")),
-    UNLESS("dry_run", COUNT("deleted=pruned"), PLUCK("deleted_ids=pruned", "id"), COPY("max_per_call criteria txn")),
+    WHEN("dry_run", COPY("would_delete=total"), PLUCK("would_delete_ids=would_prune", "id"), CRITERIA,
+         FORMAT("message", "Would delete {total} memories (max {max_per_call} per call). dry_run=false does it.")),
+    UNLESS("dry_run", COUNT("deleted=pruned"), PLUCK("deleted_ids=pruned", "id"), CRITERIA, COPY("txn"),
+           FORMAT("message", "Pruned {pruned} memories (max {max_per_call} per call).")),
     {0}};
 
 /* Forgets the existing ones in one transaction; adds the others to `missing`. */
@@ -243,6 +254,7 @@ enum status openbrain_forget(struct tool_run *run) {
   yyjson_mut_val *to = brain_success(run);
   json_put_int(run->doc, to, "id", id);
   json_put_bool(run->doc, to, "deleted", true);
+  json_put(run->doc, to, "message", arena_printf(run->arena, "Memory %lld deleted.", (long long)id));
   return STATUS_OK;
 }
 
