@@ -396,7 +396,7 @@ TEST(refusals_name_the_tool) {
   CHECK(tooling_has(refused("remember", "{\"content\":\"x is y\",\"type\":\"poem\"}"), "remember failed"));
   CHECK(tooling_has(refused("remember", "{\"content\":\"The key is ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}"),
                     "secret"));
-  CHECK(tooling_has(refused("remember", "{\"content\":\"\"}"), "remember {\"content\":\"TEXT\"}"));
+  CHECK(tooling_has(refused("remember", "{\"content\":\"\"}"), "the text is empty"));
   CHECK(tooling_has(refused("update", "{\"id\":\"77\",\"content\":\"x is y\"}"),
                     "list {} and recall {\"query\":\"QUERY\"}"));
   /* Also in the structured content. */
