@@ -230,8 +230,7 @@ static void add_highlighted(struct page *page, struct str text, const struct str
   }
 }
 
-/* True if the text starts with the headline, which may be shortened; *ret_bytes is its size without blanks. */
-static bool starts_with_headline(struct arena *a, struct str text, struct str headline, size_t *ret_bytes) {
+bool page_starts_with_headline(struct arena *a, struct str text, struct str headline, size_t *ret_bytes) {
   struct str h = text_collapse(a, headline);
   static const char *const endings[] = {"…", "...", "."};
   for (size_t i = 0; i < ARRAY_LEN(endings); i++)
@@ -266,7 +265,7 @@ static void add_hit_text(struct page *page, yyjson_val *hit, const struct strs *
              text = str_trim(json_str(hit, "snippet"));
   size_t bold;
   text = body.n ? str_trim(body) : text_collapse(page->b.a, text);
-  if (text.n && starts_with_headline(page->b.a, text, headline, &bold)) {
+  if (text.n && page_starts_with_headline(page->b.a, text, headline, &bold)) {
     add_paragraphs(page, text, query, bold);
     return;
   }

@@ -55,6 +55,8 @@ struct str page_value(struct page *page, yyjson_val *value);
 struct str page_kind(yyjson_val *memory);
 /* Style of a kind: blockers are red, tasks yellow. */
 const char *page_kind_style(const struct page *page, struct str kind);
+/* True if the text starts with the headline, which may be shortened; *ret_bytes is its size without blanks. */
+bool page_starts_with_headline(struct arena *a, struct str text, struct str headline, size_t *ret_bytes);
 /* " · project shop" or " · global", or nothing for the caller's own project. */
 struct str page_scope(struct page *page, yyjson_val *memory);
 

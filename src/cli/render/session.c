@@ -25,8 +25,8 @@ static void render_handoff(struct page *page, yyjson_val *r) {
 
 /* ---- checkpoints and scratch values ---- */
 
-static void add_memories(struct page *page, const char *title, yyjson_val *list, const char *text) {
-  size_t i, n;
+static void add_memories(struct page *page, const char *title, yyjson_val *list) {
+  size_t i, n, bytes;
   yyjson_val *m;
   if (yyjson_arr_size(list) == 0)
     return;
@@ -37,7 +37,11 @@ static void add_memories(struct page *page, const char *title, yyjson_val *list,
     struct str id = page_value(page, yyjson_obj_get(m, "id"));
     page_styled(page, page->term.style.dim, id);
     buf_adds(&page->b, "  ");
-    struct str author = json_str(m, "author"), line = json_str(m, text);
+    struct str author = json_str(m, "author"), line = json_str(m, "headline"), text = json_str(m, "text");
+    if (page_starts_with_headline(page->b.a, text, line, &bytes))
+      line = text;
+    else if (text.n)
+      line = arena_printf(page->b.a, "%.*s: %.*s", STR_ARG(line), STR_ARG(text));
     if (author.p)
       line = arena_printf(page->b.a, "(written by %.*s, not by a person) %.*s", STR_ARG(author), STR_ARG(line));
     page_wrap(page, line, id.n + 4);
@@ -51,8 +55,8 @@ static void render_checkpoint(struct page *page, yyjson_val *r) {
     return;
   }
   yyjson_val *rules = yyjson_obj_get(r, "guardrails"), *near = yyjson_obj_get(r, "relevant");
-  add_memories(page, "Guardrails", rules, "text");
-  add_memories(page, "Relevant", near, "headline");
+  add_memories(page, "Guardrails", rules);
+  add_memories(page, "Relevant", near);
   if (yyjson_arr_size(rules) + yyjson_arr_size(near) == 0)
     buf_adds(&page->b, "no relevant memories\n");
   layout_render(page, r, "~degraded");

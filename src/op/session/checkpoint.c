@@ -7,6 +7,7 @@
 #include "op/handlers.h"
 #include "op/search/retrieve.h"
 #include "op/session/session.h"
+#include "store/search/candidates.h"
 
 #define RELATED 0.3 /* least match of a blocker that is shown because of the action */
 
@@ -16,6 +17,7 @@ struct checkpoint {
   struct op_call *call;
   struct scope scope;
   struct query query; /* for the action */
+  struct ids shown;   /* guardrails */
   struct str degraded;
 };
 
@@ -37,6 +39,7 @@ static enum status put_guardrail(struct checkpoint *c, yyjson_mut_val *arr, stru
   json_put(call->doc, v, "headline", m->headline);
   json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
   json_put_opt(call->doc, v, "author", memory_author(m));
+  list_push(call->arena, &c->shown, m->id);
   return STATUS_OK;
 }
 
@@ -79,13 +82,24 @@ static enum status put_guardrails(struct checkpoint *c, bool prepared, yyjson_mu
   return STATUS_OK;
 }
 
+static bool is_shown(const struct checkpoint *c, int64_t id) {
+  for (size_t i = 0; i < c->shown.n; i++)
+    if (c->shown.v[i] == id)
+      return true;
+  return false;
+}
+
 static enum status put_relevant(struct checkpoint *c, yyjson_mut_val *arr) {
   struct op_call *call = c->call;
   struct query q = c->query;
   struct hits hits = {0};
-  TRY(retrieve(&q, STATES_SEARCHED, RELEVANT, &hits));
-  for (size_t i = 0; i < hits.n; i++) {
+  q.limit += (int64_t)c->shown.n;
+  TRY(retrieve(&q, STATES_SEARCHED, q.limit, &hits));
+  for (size_t i = 0, shown = 0; i < hits.n && shown < RELEVANT; i++) {
     const struct hit *h = &hits.v[i];
+    if (is_shown(c, h->m.id))
+      continue;
+    shown++;
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put_int(call->doc, v, "id", h->m.id);
     json_put(call->doc, v, "headline", h->m.headline);

@@ -152,6 +152,8 @@ enum status duplicates_decide(struct op_call *call, struct write *w, struct repl
     verdict = VERDICT_STORE;
   if (verdict == VERDICT_REFUSE && !memory_is_trusted(m)) /* an untrusted rule blocks no write */
     verdict = VERDICT_STORE;
+  if (verdict == VERDICT_SUPERSEDE && o->exact && restate_renames(w, m))
+    verdict = VERDICT_SKIP;
   switch (verdict) {
   case VERDICT_REFUSE:
     return refuse_rule(call, w, o);

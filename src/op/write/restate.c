@@ -11,7 +11,7 @@ enum restated {
   ANY_KIND = 1,  /* else kept only if the kind stays the same */
   IN_PLACE = 2,  /* may change in the stored memory; a change of the others makes a new version */
   NOT_GIVEN = 4, /* never an argument, but kept in a new version */
-  BY_TYPE = 8,   /* replace_default_to() keeps it */
+  BY_TYPE = 8,   /* replace_default_to() or replace_retire() keeps it */
 };
 static const struct {
   const char *name;
@@ -22,6 +22,7 @@ static const struct {
     {"kind", NULL, BY_TYPE},
     {"severity", NULL, BY_TYPE},
     {"headline", NULL, ANY_KIND},
+    {"key", NULL, BY_TYPE},
     {"delivery", NULL, ANY_KIND | IN_PLACE},
     {"skill_name", NULL, ANY_KIND},
     {"skill_always_on", NULL, ANY_KIND},
@@ -185,6 +186,10 @@ void restate_skip(struct op_call *call, struct write *w, const struct memory *m,
   w->id = m->id;
   w->uid = m->uid;
   w->headline = m->headline;
+}
+
+bool restate_renames(const struct write *w, const struct memory *m) {
+  return (w->given & name_bit("key")) && !w->keep_fields && !str_eq(w->m.key, m->key) && replace_allowed(w, m);
 }
 
 static uint64_t changed_fields(const struct write *w) {

@@ -11,6 +11,8 @@ NODISCARD enum status restate_defaults(struct op_call *call, struct write *w);
 NODISCARD enum status restate_keep(struct op_call *call, struct write *w, const struct memory *old);
 /* Keeps the existing memory m instead of the draft. `same_text`: restate_apply() may change its fields. */
 void restate_skip(struct op_call *call, struct write *w, const struct memory *m, bool same_text);
+/* True if the caller gave another key to the text of m, and may change m. */
+bool restate_renames(const struct write *w, const struct memory *m);
 /* For a skipped write, if given fields differ from the stored ones: changes them in the memory (WRITE_UPDATED), or
  * makes the write a new version of it, because some fields never change after a memory was written. */
 NODISCARD enum status restate_apply(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep);

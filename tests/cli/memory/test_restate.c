@@ -76,6 +76,21 @@ TEST(a_key_with_the_same_text_takes_another_type) {
   CHECK_STR(jstr(OK("get", "staging"), "type"), "lesson");
 }
 
+TEST(another_key_makes_a_new_version_that_keeps_the_rest) {
+  int64_t old = STORE("--key", "db.main", "--type", "decision", "--tag", "infra", FACT);
+  OK("annotate", num(old), "checked in May");
+  yyjson_val *r = OK("remember", "--key", "db.primary", FACT);
+  CHECK_INT(jint(r, "supersedes"), old);
+  CHECK_STR(jstr(r, "changed.was.key"), "db.main");
+  CHECK_STR(jstr(r, "changed.is.key"), "db.primary");
+  CHECK_STR(jstr(OK("get", num(old)), "state_reason"), "same text, changed: key");
+  yyjson_val *m = OK("get", "db.primary");
+  CHECK_INT(jint(m, "id"), jint(r, "id"));
+  CHECK_STR(jstr(m, "type"), "decision");
+  CHECK_STR(jstr(m, "tags[0]"), "infra");
+  CHECK_STR(jstr(m, "annotations[0].text"), "checked in May");
+}
+
 TEST(a_severity_makes_a_new_version_of_a_rule) {
   int64_t id = STORE("--type", "rule", "--headline", "Never force-push to main", "It destroyed a day of work.");
   yyjson_val *r = OK("remember", "--type", "guardrail", "It destroyed a day of work.");
