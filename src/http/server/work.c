@@ -135,13 +135,13 @@ static void rest(struct http_daemon *d, size_t worker) {
   }
 }
 
+/* A request that may not run yet needs a worker that polls, too: time alone may let it run. */
 static void wake_one(struct http_daemon *d) {
   struct http_exchange *before;
-  if (!find_next(d, &before))
-    return;
-  if (has_idle_regular(d))
+  bool ready = find_next(d, &before);
+  if (ready && has_idle_regular(d))
     pthread_cond_signal(&d->work);
-  else if (!d->looking || needs_spare_worker(d))
+  else if (d->first && (!d->looking || (ready && needs_spare_worker(d))))
     pthread_cond_signal(&d->spare_work);
 }
 

@@ -202,6 +202,24 @@ TEST(long_calls_do_not_delay_others) {
   http_stop(&server);
 }
 
+/* While others are active, a caller leaves them a worker, until its own call counts as long. */
+TEST(a_request_runs_once_the_call_before_it_lasts_long) {
+  int port = start((struct http_options){.workers = HTTP_WORKERS_MAX});
+  pthread_mutex_lock(&server->work_lock);
+  fair_note(&server->fair, (struct fair_id){.caller = 1}, clock_ticks_us());
+  pthread_mutex_unlock(&server->work_lock);
+  struct wire *lasting[HTTP_WORKERS_MAX];
+  size_t n = http_engines() > 1 ? http_engines() - 1 : 1;
+  for (size_t i = 0; i < n; i++)
+    lasting[i] = asked(port, "/slow");
+  wait_until(&begun, (int)n);
+  CHECK_INT(wire_answer(asked(port, "/brief"), false).status, 200);
+  atomic_store(&let_go, 1);
+  for (size_t i = 0; i < n; i++)
+    CHECK_STR(wire_answer(lasting[i], false).body, "{\"slow\":true}");
+  http_stop(&server);
+}
+
 TEST(a_call_sees_that_its_client_disconnected) {
   int port = start((struct http_options){0});
   struct wire *w = asked(port, "/slow");
