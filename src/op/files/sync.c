@@ -19,7 +19,8 @@ enum { FILE_MAX = 16 << 20, ROUNDS = 8, FILE_MODE = 0600 };
 
 struct syncing {
   struct op_call *call;
-  struct str path, owner;
+  struct str path, shown; /* shown: as callers may see it */
+  struct str owner;
   size_t max_chars;
   bool adopt, dry_run;
   struct mirror_report report;
@@ -72,7 +73,7 @@ static enum status read_page(struct syncing *y, struct text_file *ret) {
     f.bytes = STR("");
   size_t bad = utf8_check(f.bytes);
   if (bad < f.bytes.n || (f.bytes.n && memchr(f.bytes.p, 0, f.bytes.n))) {
-    error_set(call->err, STATUS_USAGE, "%.*s is not UTF-8 text", STR_ARG(y->path));
+    error_set(call->err, STATUS_USAGE, "%.*s is not UTF-8 text", STR_ARG(y->shown));
     return error_fix(call->err, "convert it, for example with iconv -f latin1 -t utf8");
   }
   f.has_bom = str_starts(f.bytes, STR("\xef\xbb\xbf"));
@@ -107,7 +108,8 @@ static enum status check_merged(struct syncing *y, struct str text) {
   size_t line = find_merge_conflict(text);
   if (!line)
     return STATUS_OK;
-  error_set(y->call->err, STATUS_CONFLICT, "%.*s has an unresolved merge conflict in line %zu", STR_ARG(y->path), line);
+  error_set(y->call->err, STATUS_CONFLICT, "%.*s has an unresolved merge conflict in line %zu", STR_ARG(y->shown),
+            line);
   return error_fix(y->call->err, "resolve it, then run 'cairn sync' again; of two last lines, keep both");
 }
 
@@ -118,7 +120,7 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
   for (size_t i = 0; i < page->blocks.n; i++)
     blank &= str_empty(str_trim(page->blocks.v[i].raw));
   if (!owner_may_write(page->owner, y->owner) && !(other_store && y->adopt)) {
-    owner_refuse(y->path, page->owner, y->owner, call->err);
+    owner_refuse(y->shown, page->owner, y->owner, call->err);
     return error_fix(call->err, other_store ? "with --adopt its bullets become memories of this store, and it becomes "
                                               "the page of this store; or name another file with --path"
                                             : "name that project with --project, or another file with --path; to make "
@@ -126,7 +128,7 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
   }
   if (page->ours || blank || y->adopt)
     return STATUS_OK;
-  error_set(call->err, STATUS_CONFLICT, "%.*s was written by hand", STR_ARG(y->path));
+  error_set(call->err, STATUS_CONFLICT, "%.*s was written by hand", STR_ARG(y->shown));
   return error_fix(call->err, "with --adopt its bullets become memories, and its other text is kept; "
                               "--dry-run shows what would be done");
 }
@@ -161,13 +163,13 @@ static enum status check_link(struct syncing *y, const struct mirror_page *page)
   if (!file.p && lstat(arena_cstr(call->arena, y->path), &sb) != 0)
     return STATUS_OK; /* no such folder: writing it says so */
   if (!file.p) {
-    error_set(call->err, STATUS_CONFLICT, "%.*s is a link to a file that does not exist", STR_ARG(y->path));
+    error_set(call->err, STATUS_CONFLICT, "%.*s is a link to a file that does not exist", STR_ARG(y->shown));
     return error_fix(call->err, "create that file, or name it with --path");
   }
   if (stays_inside(call->arena, y->path, file) || (page->owner.p && owner_may_write(page->owner, y->owner)))
     return STATUS_OK;
-  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %.*s, outside of its repository or folder", STR_ARG(y->path),
-            STR_ARG(file));
+  error_set(call->err, STATUS_CONFLICT, "%.*s is a link to %.*s, outside of its repository or folder",
+            STR_ARG(y->shown), STR_ARG(call_path(call, file)));
   return error_fix(call->err, "name the file itself with --path, if it is the one you want");
 }
 
@@ -232,7 +234,7 @@ static enum status check_path(struct syncing *y) {
   struct op_call *call = y->call;
   if (is_markdown(y->path))
     return call_refuse_store_path(call, y->path);
-  error_set(call->err, STATUS_USAGE, "%.*s does not end in .md", STR_ARG(y->path));
+  error_set(call->err, STATUS_USAGE, "%.*s does not end in .md", STR_ARG(call_path(call, y->path)));
   return error_fix(call->err, "name a Markdown file, for example --path MEMORY.md");
 }
 
@@ -301,7 +303,9 @@ static enum status prepare(struct syncing *y) {
   TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
   y->max_chars = (size_t)max;
   TRY(owner_find(call->engine->store, call->caller.team, call->caller.project, call->arena, &y->owner, call->err));
-  return find_path(y);
+  TRY(find_path(y));
+  y->shown = call_path(call, y->path);
+  return STATUS_OK;
 }
 
 enum status op_sync(struct op_call *call) {
@@ -315,7 +319,7 @@ enum status op_sync(struct op_call *call) {
     TRY(one_round(&y, &done));
   }
   if (!done) {
-    error_set(call->err, STATUS_BUSY, "%.*s keeps changing; it was left unchanged", STR_ARG(y.path));
+    error_set(call->err, STATUS_BUSY, "%.*s keeps changing; it was left unchanged", STR_ARG(y.shown));
     return error_fix(call->err, "run 'cairn sync' again; the text of the page is stored");
   }
   if (!y.dry_run)
@@ -326,7 +330,7 @@ enum status op_sync(struct op_call *call) {
     file_event_read(call, FILE_LONG_TERM, y.path, y.size);
   if (y.written)
     file_event_write(call, FILE_LONG_TERM, y.path, y.delta);
-  json_put(call->doc, call->result, "file", call_path(call, y.path));
+  json_put(call->doc, call->result, "file", y.shown);
   json_put(call->doc, call->result, "project", call->caller.project);
   json_put_bool(call->doc, call->result, "written", y.written);
   json_put_bool(call->doc, call->result, "created", y.created);

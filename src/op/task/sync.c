@@ -37,6 +37,9 @@ struct mirror {
 
 /* ---- path ---- */
 
+/* The path as the caller may see it. */
+static const char *shown(const struct mirror *m) { return call_path(m->call, m->path).p; }
+
 /* Canonical path, the same before and after the file exists: it names the base copy. */
 static enum status resolve_path(struct mirror *m) {
   struct op_call *call = m->call;
@@ -101,8 +104,8 @@ static enum status lock_file(struct mirror *m) {
     if (m->locks[1] < 0 && errno == ENOENT)
       return STATUS_OK;
     if (m->locks[1] < 0)
-      return error_errno(m->call->err, errno, "cannot open '%s'", m->path.p);
-    TRY(take_lock(m, m->locks[1], m->path.p)); /* unlock() closes the descriptor */
+      return error_errno(m->call->err, errno, "cannot open '%s'", shown(m));
+    TRY(take_lock(m, m->locks[1], shown(m))); /* unlock() closes the descriptor */
     if (fstat(m->locks[1], &held) == 0 && stat(m->path.p, &there) == 0 && held.st_ino == there.st_ino &&
         held.st_dev == there.st_dev)
       return STATUS_OK;
@@ -153,9 +156,9 @@ static enum status read_both(struct mirror *m) {
   TRY(read_if_exists(m, m->path, &m->text));
   if (!m->text.p) /* a missing file does not mean that its tasks were removed: it is written again */
     return STATUS_OK;
-  TRY(tasks_json_read(m->call->arena, m->path.p, m->text, &m->sync.file, m->call->err));
+  TRY(tasks_json_read(m->call->arena, shown(m), m->text, &m->sync.file, m->call->err));
   if (!owner_may_write(m->sync.file.owner, m->owner)) {
-    owner_refuse(m->path, m->sync.file.owner, m->owner, m->call->err);
+    owner_refuse(str_from(shown(m)), m->sync.file.owner, m->owner, m->call->err);
     return error_fix(m->call->err, "name another file, or remove its member \"cairn\" to import its tasks here");
   }
   read_copy(m);
@@ -331,7 +334,7 @@ static void put_result(struct mirror *m, bool dry_run) {
     file_event_read(m->call, FILE_TASKS, m->path, (int64_t)m->text.n);
   if (m->written)
     file_event_write(m->call, FILE_TASKS, m->path, m->delta);
-  json_put(doc, result, "file", call_path(m->call, m->path));
+  json_put(doc, result, "file", str_from(shown(m)));
   put_counts(m);
   yyjson_mut_val *conflicts = json_put_arr(doc, result, "conflicts");
   yyjson_mut_val *cycles = json_put_arr(doc, result, "cycles");
@@ -358,7 +361,7 @@ static enum status run_locked(struct mirror *m, bool dry_run) {
   for (int i = 0; !done && i < TRIES; i++)
     TRY(run_once(m, dry_run, &done));
   if (!done) {
-    error_set(m->call->err, STATUS_BUSY, "'%s' or its tasks change faster than they can be compared", m->path.p);
+    error_set(m->call->err, STATUS_BUSY, "'%s' or its tasks change faster than they can be compared", shown(m));
     return error_fix(m->call->err, "try again in a moment");
   }
   put_result(m, dry_run);

@@ -445,6 +445,12 @@ TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
   }
   struct str page = sync_page(s, t, "{}");
   CHECK(has(page, "MEMORY.md") && !has(page, test_dir()));
+  file_write(cstr(jstr(OK("sync", "--project", ""), "file")), STR("<<<<<<< a\n- x\n=======\n- y\n>>>>>>> b\n"));
+  page = sync_page(s, t, "{}");
+  CHECK(has(page, "MEMORY.md has an unresolved merge conflict") && !has(page, test_dir()));
+  file_write(cstr(jstr(OK("task", "sync", "--project", ""), "file")), STR("[\n"));
+  struct str tasks = rest(s, t, "POST", ops[0][0], ops[0][1]).body;
+  CHECK(has(tasks, "tasks.json") && !has(tasks, test_dir()));
   CHECK(has(rest(s, t, "GET", "/api/v1/sessions?all_projects=true", NULL).body, "\"cwd\":\"work\""));
   CHECK(on_postgres() || has(rest(s, NULL, "GET", "/api/v1/stats", NULL).body, test_dir())); /* the local user */
   serve_stop(s);
