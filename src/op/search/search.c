@@ -52,10 +52,13 @@ static double rounded(double x) { return json_round(x, 6); }
 /* Uid of the memory that this one replaces. */
 static enum status put_supersedes(struct op_call *call, yyjson_mut_val *v, const struct memory *m) {
   struct links links = {0};
+  struct str uid = STR_NONE;
   TRY(links_of(call->engine->store, m->team, m->id, call->arena, &links, call->err));
   for (size_t i = 0; i < links.n; i++)
-    if (links.v[i].src == m->id && link_is_replacement(links.v[i].rel))
-      json_put(call->doc, v, "supersedes", links.v[i].dst_uid);
+    if (links.v[i].src == m->id &&
+        (str_is(links.v[i].rel, "supersedes") || (!uid.p && link_is_replacement(links.v[i].rel))))
+      uid = links.v[i].dst_uid; /* a version of a shadow has a link of each kind */
+  json_put_opt(call->doc, v, "supersedes", uid);
   return STATUS_OK;
 }
 

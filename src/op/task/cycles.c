@@ -10,18 +10,28 @@ void sync_leave_out(struct arena *a, struct task_pair *p, struct str id) {
   strs_push(a, &p->cycles, id);
 }
 
+struct searches {
+  size_t *todo, n; /* todo: room for all pairs */
+};
+
+static void visit(struct task_sync *s, struct searches *all, size_t *left, size_t at) {
+  if (s->pairs.v[at].seen == all->n)
+    return;
+  s->pairs.v[at].seen = all->n;
+  all->todo[(*left)++] = at;
+}
+
 /* True if the task `from` waits for the task `to`, directly or not, by the blockers added so far. */
-static bool waits_for(struct task_sync *s, size_t from, size_t to, size_t search) {
-  LIST(size_t) todo = {0};
-  list_push(s->call->arena, &todo, from);
-  while (todo.n) {
-    size_t at = todo.v[--todo.n];
-    struct task_pair *p = &s->pairs.v[at];
+static bool waits_for(struct task_sync *s, struct searches *all, size_t from, size_t to) {
+  size_t left = 0;
+  all->n++;
+  for (visit(s, all, &left, from); left;) {
+    size_t at = all->todo[--left];
+    const struct task_pair *p = &s->pairs.v[at];
     if (at == to)
       return true;
-    for (size_t i = 0; p->seen != search && i < p->blockers.n; i++)
-      list_push(s->call->arena, &todo, p->blockers.v[i]);
-    p->seen = search;
+    for (size_t i = 0; i < p->blockers.n; i++)
+      visit(s, all, &left, p->blockers.v[i]);
   }
   return false;
 }
@@ -31,14 +41,14 @@ static bool is_kept(const struct task_pair *p) {
 }
 
 /* Adds blockers that the store has (stored) or that are new; leaves out those that would close a cycle. */
-static void add_blockers(struct task_sync *s, struct task_pair *p, bool stored, size_t *searches) {
+static void add_blockers(struct task_sync *s, struct task_pair *p, bool stored, struct searches *all) {
   struct strs ids = p->now.blocked_by;
   for (size_t i = 0; i < ids.n; i++) {
     const struct task_pair *by = sync_pair_of(s, ids.v[i]);
     if (!by || !is_kept(by) || stored != (p->stored && strs_has(&p->stored->entry.blocked_by, ids.v[i])))
       continue;
     size_t at = (size_t)(by - s->pairs.v);
-    if (waits_for(s, at, (size_t)(p - s->pairs.v), ++*searches))
+    if (waits_for(s, all, at, (size_t)(p - s->pairs.v)))
       sync_leave_out(s->call->arena, p, ids.v[i]);
     else
       list_push(s->call->arena, &p->blockers, at);
@@ -47,11 +57,11 @@ static void add_blockers(struct task_sync *s, struct task_pair *p, bool stored, 
 
 /* Links of the store come first, so a cycle is cut where the file adds to it. */
 void sync_cut_cycles(struct task_sync *s) {
-  size_t searches = 0;
+  struct searches all = {.todo = arena_array(s->call->arena, size_t, s->pairs.n + 1)};
   for (int stored = 1; stored >= 0; stored--)
     for (size_t i = 0; i < s->pairs.n; i++)
       if (is_kept(&s->pairs.v[i]))
-        add_blockers(s, &s->pairs.v[i], stored, &searches);
+        add_blockers(s, &s->pairs.v[i], stored, &all);
   for (size_t i = 0; i < s->pairs.n; i++) {
     struct task_pair *p = &s->pairs.v[i];
     if (p->cycles.n && p->action == PAIR_CHANGE && task_entry_same(&p->now, &p->stored->entry))

@@ -14,7 +14,7 @@
 #include "store/sqlite/fts.h"
 #include "store/store_internal.h"
 
-enum { PREFIX_LEAST = 2, STEM_LEAST = 3, TEXTS = 300 };
+enum { PREFIX_LEAST = 2, STEM_LEAST = 3, TEXTS = 300, WORDS = 50000 };
 
 struct completion {
   struct str word; /* folded */
@@ -100,34 +100,40 @@ static struct sql texts_with(struct completing *c, struct str stem) {
 
 /* ---- words ---- */
 
-static void count_word(struct completing *c, struct str folded) {
-  for (size_t i = 0; i < c->found.n; i++)
-    if (str_eq(c->found.v[i].word, folded)) {
-      c->found.v[i].count++;
-      return;
-    }
-  list_push(c->a, &c->found, (struct completion){folded, 1});
-}
-
-static void count_words(struct completing *c, struct str text) {
+static void collect_words(struct completing *c, struct str text) {
   size_t pos = 0;
   struct str word;
-  while (text_next_word(text, &pos, &word)) {
+  while (c->found.n < WORDS && text_next_word(text, &pos, &word)) {
     struct str folded = utf8_fold(c->a, word);
     if (str_starts(folded, c->prefix))
-      count_word(c, folded);
+      list_push(c->a, &c->found, (struct completion){folded, 1});
   }
 }
 
-static enum status count_texts(struct completing *c, struct str stem) {
+static enum status read_texts(struct completing *c, struct str stem) {
   struct rows r;
   struct sql q = texts_with(c, stem);
   db_query_sql(c->st->db, &r, c->err, &q);
   while (rows_next(&r))
     for (int i = 0; i < 3; i++)
-      count_words(c, rows_text(&r, i));
+      collect_words(c, rows_text(&r, i));
   enum status s = rows_end(&r);
   return fts_is_damage(s) ? STATUS_OK : s; /* lexical_search() reports a damaged index */
+}
+
+static int by_word(const void *x, const void *y) {
+  return str_cmp(((const struct completion *)x)->word, ((const struct completion *)y)->word);
+}
+
+static void count_words(struct completing *c) {
+  size_t n = 0;
+  qsort(c->found.v, c->found.n, sizeof(*c->found.v), by_word);
+  for (size_t i = 0; i < c->found.n; i++)
+    if (n && str_eq(c->found.v[n - 1].word, c->found.v[i].word))
+      c->found.v[n - 1].count++;
+    else
+      c->found.v[n++] = c->found.v[i];
+  c->found.n = n;
 }
 
 static int by_count(const void *x, const void *y) {
@@ -146,11 +152,13 @@ enum status complete_word(struct store *st, const struct chunk_query *q, struct 
     stem = utf8_cut(stem, stem.n - 1);
   for (int tries = 0; tries < 2 && stem.n && c.found.n == 0; tries++) {
     TRY(stable_stem(&c, &stem));
-    TRY(count_texts(&c, stem));
+    TRY(read_texts(&c, stem));
     stem = utf8_cut(stem, stem.n / 2 > STEM_LEAST ? stem.n / 2 : STEM_LEAST);
   }
-  if (c.found.n)
+  if (c.found.n) {
+    count_words(&c);
     qsort(c.found.v, c.found.n, sizeof(*c.found.v), by_count);
+  }
   for (size_t i = 0; i < c.found.n && i < COMPLETIONS; i++)
     strs_push(a, ret_words, c.found.v[i].word);
   return STATUS_OK;
