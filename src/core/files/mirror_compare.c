@@ -92,10 +92,24 @@ static void settle_clash(const struct comparison *c, struct mirror_block *b, con
   b->hash = STR("000000000000");
 }
 
+/* The flag of the memory that superseded k; NULL if the page does not know it. */
+static bool *head_flag(const struct comparison *c, const struct mirror_known *k) {
+  for (size_t i = 0; k->head && i < c->known->n; i++)
+    if (c->known->v[i].id == k->head)
+      return &c->shown[i];
+  return NULL;
+}
+
 /* Notes that the memory that superseded k has a bullet. */
 static void show_head(const struct comparison *c, const struct mirror_known *k) {
-  for (size_t i = 0; i < c->known->n; i++)
-    c->shown[i] |= c->known->v[i].id == k->head;
+  bool *shown = head_flag(c, k);
+  if (shown)
+    *shown = true;
+}
+
+/* The memory that superseded k has its text: only other fields differ. */
+static bool is_relabelled(const struct mirror_known *k) {
+  return !k->active && k->head && str_eq(k->head_text, k->text);
 }
 
 /* Another memory has the same id on a page of another store, but not the same tag. */
@@ -138,17 +152,27 @@ static void compare_superseded(const struct comparison *c, struct mirror_block *
   }
 }
 
-static void compare_anchored(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
-  if (!k->active && k->head)
-    compare_superseded(c, b, k);
-  else if (!k->active && was_shown(c, k) && !is_changed(c, b, k->text))
-    settle(b, MIRROR_DROP, k->id);
-  else if (!k->active)
-    settle_new(c, b);
-  else if (!is_changed(c, b, k->text) && !is_moved(b, k->section))
-    settle(b, MIRROR_KEEP, k->id);
+static void compare_current(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k,
+                            int64_t id) {
+  if (!is_changed(c, b, k->text) && !is_moved(b, k->section))
+    settle(b, MIRROR_KEEP, id);
   else
-    settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_EDIT, k->id);
+    settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_EDIT, id);
+}
+
+static void compare_anchored(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
+  if (k->active) {
+    compare_current(c, b, k, k->id);
+  } else if (is_relabelled(k) && k->head_section == k->section) {
+    show_head(c, k);
+    compare_current(c, b, k, k->head);
+  } else if (k->head) {
+    compare_superseded(c, b, k);
+  } else if (was_shown(c, k) && !is_changed(c, b, k->text)) {
+    settle(b, MIRROR_DROP, k->id);
+  } else {
+    settle_new(c, b);
+  }
 }
 
 /* If several bullets have the same anchor, the unchanged one is the memory, or the first if all are changed. Other
@@ -179,11 +203,13 @@ static void compare_copy(const struct comparison *c, struct mirror_block *b, con
 static bool find_lost(const struct comparison *c, struct mirror_block *b) {
   for (size_t i = 0; i < c->known->n; i++) {
     const struct mirror_known *k = &c->known->v[i];
-    if (k->active && !*shown_flag(c, k) && !is_moved(b, k->section) && str_eq(b->text, k->text)) {
-      *shown_flag(c, k) = true;
-      settle(b, MIRROR_KEEP, k->id);
-      return true;
-    }
+    if ((!k->active && !is_relabelled(k)) || *shown_flag(c, k) || !str_eq(b->text, k->text) ||
+        is_moved(b, k->active ? k->section : k->head_section))
+      continue;
+    *shown_flag(c, k) = true;
+    show_head(c, k);
+    settle(b, MIRROR_KEEP, k->active ? k->id : k->head);
+    return true;
   }
   return false;
 }
@@ -348,7 +374,10 @@ void mirror_compare(struct arena *a, struct mirror_page *page, const struct mirr
     if (b->kind == MIRROR_BULLET && b->note == MIRROR_CONFLICT)
       compare_clashed(&c, b, k, is_listed(&c, k));
   }
-  for (size_t i = 0; i < known->n; i++)
-    if (known->v[i].active && !c.shown[i] && is_listed(&c, &known->v[i]))
-      list_push(a, ret_removed, known->v[i].id);
+  for (size_t i = 0; i < known->n; i++) {
+    const struct mirror_known *k = &known->v[i];
+    const bool *shown = is_relabelled(k) ? head_flag(&c, k) : NULL;
+    if ((k->active || is_relabelled(k)) && !c.shown[i] && !(shown && *shown) && is_listed(&c, k))
+      list_push(a, ret_removed, k->active ? k->id : k->head);
+  }
 }

@@ -65,6 +65,11 @@ static bool is_known(const struct mirror_knowns *known, struct str uid) {
   return false;
 }
 
+static bool is_current(const struct op_call *call, const struct memory *m) {
+  return str_is(m->state, "active") && (!m->expires_at || m->expires_at > call->now) && !str_is(m->status, "done") &&
+         !str_is(m->status, "stale");
+}
+
 static enum status add_head(struct op_call *call, const struct memory *m, struct mirror_known *k) {
   struct store *st = call->engine->store;
   struct memory head = {0};
@@ -73,7 +78,7 @@ static enum status add_head(struct op_call *call, const struct memory *m, struct
   TRY(link_head(st, m->team, m->id, &id, call->err));
   if (id != m->id)
     TRY(memory_by_id(st, m->team, id, call->arena, &head, &found, call->err));
-  if (!found || !str_eq(head.project, call->caller.project) || !str_is(head.state, "active"))
+  if (!found || !str_eq(head.project, call->caller.project) || !is_current(call, &head))
     return STATUS_OK;
   TRY(memory_load_body(st, call->arena, &head, call->err));
   k->head = head.id;
@@ -90,8 +95,7 @@ static enum status add_known(struct op_call *call, struct memory *m, struct mirr
   TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
   struct mirror_known k = {.id = m->id,
                            .uid = m->uid,
-                           .active = str_is(m->state, "active") && (!m->expires_at || m->expires_at > call->now) &&
-                                     !str_is(m->status, "done") && !str_is(m->status, "stale"),
+                           .active = is_current(call, m),
                            .text = mirror_text(call->arena, m->headline, m->body),
                            .section = mirror_section_of(type_find(m->type))};
   if (!str_is(m->state, "active"))

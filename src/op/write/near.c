@@ -34,7 +34,7 @@ struct search {
   struct near *found;
 };
 
-static bool is_distinct(const struct write *w, const struct memory *m) {
+bool near_is_distinct(const struct write *w, const struct memory *m) {
   int64_t id;
   for (size_t i = 0; i < w->distinct_from.n; i++) {
     struct str ref = w->distinct_from.v[i];
@@ -165,7 +165,7 @@ static enum status add_candidate(struct search *q, int64_t id, double similarity
   if (found)
     TRY(memory_load_body(call->engine->store, call->arena, &m, call->err));
   /* Only an edit of the same file replaces a file. */
-  if (!found || is_distinct(q->w, &m) || memfile_is_path(m.key) || replace_outweighs(q->w, &m))
+  if (!found || near_is_distinct(q->w, &m) || memfile_is_path(m.key) || replace_outweighs(q->w, &m))
     return STATUS_OK;
   struct similar s = compare(q, &m, similarity, exact);
   if (similarity >= SIMILARITY_NEAR || s.conflict.what != DIFFER_NONE)

@@ -33,7 +33,8 @@ static enum status refuse_untrusted(struct op_call *call, const struct write *w,
   error_set(call->err, STATUS_CONFLICT, "memory %lld is trusted, and this text is not (%.*s): it cannot replace it",
             (long long)old->id, STR_ARG(suspect ? w->m.suspect : w->m.trust));
   error_step(call->err, "trust");
-  return error_fix(call->err, "store it separately with 'cairn remember'; a person can supersede the old one with it");
+  return error_fix(call->err,
+                   "store it separately with 'cairn remember TEXT'; a person can supersede the old one with it");
 }
 
 bool replace_allowed(const struct write *w, const struct memory *old) {
@@ -252,7 +253,7 @@ enum status replace_retire(struct op_call *call, struct txn *txn, struct write *
 }
 
 /* Tasks that the old one blocked are now blocked by the new one, which is blocked by the old one's blockers. Shadow
- * links move at both ends. An incident keeps its rules. */
+ * links move at both ends. An incident keeps its rules, and the same text with other fields keeps all links. */
 static enum status move_links(struct op_call *call, struct txn *txn, const struct write *w,
                               const struct replacement *rep) {
   for (size_t i = 0; i < rep->links.n; i++) {
@@ -260,7 +261,8 @@ static enum status move_links(struct op_call *call, struct txn *txn, const struc
     bool task = str_is(l->rel, "blocked_by") && str_is(w->m.kind, kind_names[KIND_TASK]);
     bool cause = str_is(l->rel, "relates") && l->src == rep->old.id && str_is(w->m.kind, kind_names[KIND_INCIDENT]) &&
                  str_is(rep->old.kind, kind_names[KIND_INCIDENT]);
-    if (!task && !cause && !str_is(l->rel, "shadows"))
+    bool kept = w->changed && !str_is(l->rel, "supersedes");
+    if (!task && !cause && !kept && !str_is(l->rel, "shadows"))
       continue;
     struct link moved = {.rel = l->rel,
                          .reason = l->reason,

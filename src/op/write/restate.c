@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "op/write/near.h"
 #include "store/search/candidates.h"
 
 /* ---- the fields ---- */
@@ -109,18 +110,29 @@ static void keep_stored(struct op_call *call, struct write *w, const struct memo
   m->corroborated = (int64_t)m->domains.n;
 }
 
+/* The gate has filled in the type and the severity if they were left out. */
+static void keep_type(struct write *w, const struct memory *old) {
+  struct memory *m = &w->m;
+  if (w->keep_fields || !(w->given & (name_bit("type") | name_bit("kind")))) {
+    m->kind = old->kind;
+    m->type = old->type;
+  }
+  if (!(w->given & name_bit("severity")) && str_eq(m->kind, old->kind))
+    m->severity = old->severity;
+}
+
 enum status restate_keep(struct op_call *call, struct write *w, const struct memory *old) {
   struct memory draft = w->m, *m = &w->m, stored = *old;
   if (!(w->given & GIVEN_KNOWN) || !replace_allowed(w, old))
     return STATUS_OK;
   TRY(memory_load_lists(call->engine->store, call->arena, &stored, call->err));
-  if (w->keep_fields || !(w->given & (name_bit("type") | name_bit("kind")))) {
-    m->type = old->type;
-    m->severity = w->given & name_bit("severity") ? m->severity : old->severity;
-  }
+  keep_type(w, old);
   keep_stored(call, w, &stored);
+  m->headline = draft.headline; /* these describe the other text */
   m->valid_from = draft.valid_from;
-  m->headline = draft.headline;
+  m->expires_at = draft.expires_at;
+  m->verified_at = draft.verified_at;
+  m->confidence = draft.confidence;
   m->access_count = m->upvotes = m->downvotes = m->last_accessed = 0; /* of the other text */
   return STATUS_OK;
 }
@@ -138,6 +150,10 @@ static enum status find_same(struct op_call *call, struct write *w, struct memor
   *ret_same = (struct memory){0};
   if (m->key.p)
     TRY(memory_by_key(st, scope.team, m->project, m->key, call->arena, ret_same, &found, call->err));
+  if (found && ret_same->expires_at && ret_same->expires_at <= call->now) { /* the write frees its key */
+    *ret_same = (struct memory){0};
+    return STATUS_OK;
+  }
   if (!found && type_resolve(m->kind, m->type, &t, &ignored) == STATUS_OK) {
     scope.project = m->project;
     scope.all_projects = false;
@@ -152,12 +168,14 @@ static enum status find_same(struct op_call *call, struct write *w, struct memor
   return memory_load_body(st, call->arena, ret_same, call->err);
 }
 
-/* True if the draft is another memory although its text is the same: an incident at another time, or another headline.
- */
+/* True if the draft is another memory although its text is the same: an incident at another time, another headline, or
+ * because the caller says so. */
 static bool is_distinct(struct op_call *call, const struct write *w, const struct memory *same) {
   struct memory draft = w->m;
   draft.kind = same->kind;
-  return !(draft.key.p && str_eq(draft.key, same->key)) &&
+  if (draft.key.p && str_eq(draft.key, same->key))
+    return false;
+  return near_is_distinct(w, same) || (w->keep_both && draft.key.p) ||
          (duplicate_recurs(call->arena, &draft, call->now, same) || duplicate_headline_adds(call->arena, &draft, same));
 }
 
@@ -239,19 +257,42 @@ static struct str names_of(struct arena *a, uint64_t changed) {
   return buf_str(&b);
 }
 
-static void warn_not_applied(struct op_call *call, struct write *w, uint64_t changed) {
-  struct str names = names_of(call->arena, changed);
-  bool same = w->same_text;
+/* Fields that make a text an instruction, show it unasked, or end it. An agent only labels a person's memory otherwise.
+ */
+static uint64_t protected_fields(const struct memory *old) {
+  return name_bit("kind") | name_bit("severity") | name_bit("headline") | name_bit("delivery") |
+         name_bit("skill_name") | name_bit("skill_always_on") | name_bit("expires_at") |
+         (str_is(old->kind, kind_names[KIND_RULE]) ? name_bit("type") : 0);
+}
+
+/* Why the given fields are not applied; NULL: they are. */
+static const char *why_not_applied(const struct write *w, uint64_t changed) {
+  const struct memory *met = w->met;
+  if (!w->same_text)
+    return "its text is similar, not the same";
+  if (w->keep_fields)
+    return "keep_fields was set";
+  if (!replace_allowed(w, met))
+    return "it is trusted, and this text is not";
+  if (str_is(met->trust, "user") && !str_is(w->m.trust, "user") && (changed & protected_fields(met)))
+    return "a person wrote it";
+  return met->skill_name.p && !str_eq(met->project, w->m.project) ? "it is a skill of all projects" : NULL;
+}
+
+static void warn_not_applied(struct op_call *call, struct write *w, uint64_t changed, const char *why) {
+  struct arena *a = call->arena;
+  struct str names = names_of(a, changed);
+  long long id = w->id;
+  bool elsewhere = !str_eq(w->met->project, w->m.project) && w->met->skill_name.p;
+  struct str fix = arena_printf(a, "cairn supersede %lld --reason WHY%s TEXT, with the new values", id,
+                                elsewhere ? " --project '' --inherit-skill" : "");
+  if (!replace_allowed(w, w->met))
+    fix = arena_printf(a, "a person can change it: %.*s", STR_ARG(fix));
   list_push(
-      call->arena, &w->warnings,
+      a, &w->warnings,
       (struct warning){.code = "not_changed",
-                       .message = arena_printf(call->arena, "%.*s of memory %lld stays as stored: %s", STR_ARG(names),
-                                               (long long)w->id,
-                                               !same            ? "its text is similar, not the same"
-                                               : w->keep_fields ? "keep_fields was set"
-                                                                : "it is trusted, and this text is not"),
-                       .fix = arena_printf(call->arena, "cairn supersede %lld --reason WHY TEXT, with the new values",
-                                           (long long)w->id)});
+                       .message = arena_printf(a, "%.*s of memory %lld stays as stored: %s", STR_ARG(names), id, why),
+                       .fix = fix});
 }
 
 static enum status change_in_place(struct op_call *call, struct txn *txn, struct write *w, uint64_t changed) {
@@ -265,23 +306,19 @@ static enum status change_in_place(struct op_call *call, struct txn *txn, struct
   return memory_change(txn, call->arena, w->met, &now, "memory:update", call->err);
 }
 
-/* A person's text stays the person's if an agent only labels it, so that it does not fade; fields that make it an
- * instruction, or show it unasked, make the version the agent's. */
-static bool stays_trusted(const struct write *w, uint64_t changed) {
+/* A person's text stays the person's if an agent labels it, so that it does not fade. */
+static bool stays_trusted(const struct write *w) {
   const struct memory *old = w->met;
-  uint64_t shown = name_bit("kind") | name_bit("severity") | name_bit("headline") | name_bit("delivery") |
-                   name_bit("skill_name") | name_bit("skill_always_on");
-  if (str_is(old->kind, kind_names[KIND_RULE]))
-    shown |= name_bit("type");
   return str_is(old->trust, "user") && memory_is_trusted(&w->m) && str_eq(old->kind, w->m.kind) &&
-         str_eq(old->project, w->m.project) && str_eq(old->body, w->m.body) && !(changed & shown);
+         str_eq(old->project, w->m.project) && str_eq(old->body, w->m.body);
 }
 
 static enum status make_version(struct op_call *call, struct write *w, uint64_t changed, struct replacement *rep) {
   struct str reason = str_trim(w->reason), names = names_of(call->arena, changed);
+  keep_type(w, w->met);
   keep_stored(call, w, w->met);
   put_changed(call, w, changed); /* labels include those that were kept */
-  if (stays_trusted(w, changed))
+  if (stays_trusted(w))
     w->m.trust = w->met->trust;
   w->action = WRITE_STORED;
   w->id = 0;
@@ -302,8 +339,9 @@ enum status restate_apply(struct op_call *call, struct txn *txn, struct write *w
   uint64_t changed = changed_fields(w);
   if (!changed)
     return STATUS_OK;
-  if (!w->same_text || w->keep_fields || !replace_allowed(w, met)) {
-    warn_not_applied(call, w, changed);
+  const char *why = why_not_applied(w, changed);
+  if (why) {
+    warn_not_applied(call, w, changed, why);
     return STATUS_OK;
   }
   if (str_eq(met->project, w->m.project) && !(changed & ~in_place_fields()))

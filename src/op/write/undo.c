@@ -1,10 +1,12 @@
 /* undo.c: undo of a transaction: a new transaction reverses its events, newest first.
  *
- * A stored memory is forgotten, not deleted. If a later transaction changed the same memory, undo is a conflict. */
+ * A stored memory is forgotten, not deleted. If a later transaction changed the same memory, undo is a conflict, and so
+ * is an agent's undo of a text that a person has stated since. */
 #include <stdlib.h>
 
 #include "op/handlers.h"
 #include "op/run/common.h"
+#include "store/memories/lifecycle.h"
 #include "store/tables/settings.h"
 
 struct undo {
@@ -43,6 +45,18 @@ static enum status load(struct undo *u, struct str uid, struct memory *m, bool *
   return memory_by_uid(u->txn.store, u->txn.team, uid, u->call->arena, m, ret_found, u->call->err);
 }
 
+static enum status check_not_stated(struct undo *u, const struct memory *m) {
+  struct op_call *call = u->call;
+  bool stated = false;
+  if (!call_is_by_person(call))
+    TRY(lifecycle_stated(u->txn.store, m, call->arena, &stated, call->err));
+  if (!stated)
+    return STATUS_OK;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld was stored again since by a person or another system's tool",
+            (long long)m->id);
+  return error_fix(call->err, "a person can undo it: cairn undo %lld", (long long)u->target);
+}
+
 /* ---- one event each ---- */
 
 static enum status undo_insert(struct undo *u, const struct event *e) {
@@ -58,6 +72,7 @@ static enum status undo_insert(struct undo *u, const struct event *e) {
   TRY(read_json(u, e->after, &after));
   if (str_is(m.state, "superseded") && !str_is(json_str(after, "state"), "superseded"))
     return conflict(u, m.id, "it was superseded");
+  TRY(check_not_stated(u, &m));
   now = m;
   memory_retire(&now, "forgotten", arena_printf(u->call->arena, "undo of transaction %lld", (long long)u->target),
                 u->txn.source, u->txn.now);

@@ -541,6 +541,33 @@ static void cancel_untrusted_replacement(struct op_call *call, struct write *w, 
   *rep = (struct replacement){0};
 }
 
+/* A stored memory gets no links: its owner may not want them, and a task could block itself. */
+static enum status warn_links(struct op_call *call, struct txn *txn, struct write *w, struct str rel,
+                              const struct strs *refs) {
+  struct arena *a = call->arena;
+  struct scope scope = call_scope(call);
+  struct links links = {0};
+  if (refs->n)
+    TRY(links_of(txn->store, txn->team, w->id, a, &links, call->err));
+  for (size_t i = 0; i < refs->n; i++) {
+    struct memory other;
+    bool linked = false;
+    TRY(memory_find(txn->store, &scope, refs->v[i], a, &other, call->err));
+    for (size_t k = 0; k < links.n; k++)
+      linked |= links.v[k].src == w->id && links.v[k].dst == other.id && str_eq(links.v[k].rel, rel);
+    if (linked || other.id == w->id)
+      continue;
+    long long from = w->id, to = other.id;
+    list_push(a, &w->warnings,
+              (struct warning){
+                  .code = "not_changed",
+                  .message = arena_printf(a, "memory %lld is stored already and was not linked to %lld", from, to),
+                  .fix = str_is(rel, "blocked_by") ? arena_printf(a, "cairn task block %lld %lld", from, to)
+                                                   : arena_printf(a, "cairn link %lld relates %lld", from, to)});
+  }
+  return STATUS_OK;
+}
+
 enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
   assert(txn->id && db_in_transaction(store_db(txn->store)));
   TRY(replay_find(call, txn, w));
@@ -554,8 +581,11 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
     TRY(restate_apply(call, txn, w, &rep));
   if (w->action == WRITE_SKIPPED)
     duplicates_warn(call, w);
-  if (w->action == WRITE_SKIPPED || w->action == WRITE_UPDATED)
+  if (w->action == WRITE_SKIPPED || w->action == WRITE_UPDATED) {
+    TRY(warn_links(call, txn, w, STR("relates"), &w->links));
+    TRY(warn_links(call, txn, w, STR("blocked_by"), &w->blocked_by));
     return log_skip(call, txn, w);
+  }
   cancel_untrusted_replacement(call, w, &rep);
   if (rep.old.id) {
     TRY(replace_retire(call, txn, w, &rep));

@@ -25,27 +25,46 @@ static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) 
 static bool fades(const struct mem_type *t) { return t->decay == DECAY_FADE; }
 static bool archives(const struct mem_type *t) { return t->archives; }
 
+#define STATED                                                                                                         \
+  "EXISTS (SELECT 1 FROM event e WHERE e.team = m.team AND e.memory_id = m.id AND e.action = 'memory:skip'"            \
+  " AND e.detail LIKE '%" EVENT_LASTS "%')"
+
 /* `asked`: also memories of agents from other systems' tools and imports. */
 static void where_ages(struct sql *q, bool asked) {
   sql_add(q, " AND m.trust IN ('agent', 'tool')");
   if (!asked)
     sql_add(q, " AND EXISTS (SELECT 1 FROM event e WHERE e.team = m.team AND e.memory_id = m.id AND e.change = 'insert'"
-               " AND e.detail LIKE '%" EVENT_AGES "%') AND NOT EXISTS (SELECT 1 FROM event e WHERE e.team = m.team"
-               " AND e.memory_id = m.id AND e.action = 'memory:skip' AND e.detail LIKE '%" EVENT_LASTS "%')");
+               " AND e.detail LIKE '%" EVENT_AGES "%') AND NOT " STATED);
 }
 
-enum status lifecycle_ages(struct store *st, const struct memory *m, struct arena *a, bool *ret_ages,
-                           struct error *err) {
+static struct sql select_one(struct arena *a, const struct memory *m) {
   struct sql q = SQL(a);
-  struct rows r;
   sql_add(&q, "SELECT 1 FROM memory m WHERE m.team = ");
   sql_text(&q, m->team);
   sql_add(&q, " AND m.id = ");
   sql_int(&q, m->id);
-  where_ages(&q, false);
-  db_query_sql(st->db, &r, err, &q);
-  *ret_ages = rows_next(&r);
+  return q;
+}
+
+static enum status is_found(struct store *st, struct sql *q, bool *ret_found, struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
+  *ret_found = rows_next(&r);
   return rows_end(&r);
+}
+
+enum status lifecycle_ages(struct store *st, const struct memory *m, struct arena *a, bool *ret_ages,
+                           struct error *err) {
+  struct sql q = select_one(a, m);
+  where_ages(&q, false);
+  return is_found(st, &q, ret_ages, err);
+}
+
+enum status lifecycle_stated(struct store *st, const struct memory *m, struct arena *a, bool *ret_stated,
+                             struct error *err) {
+  struct sql q = select_one(a, m);
+  sql_add(&q, " AND " STATED);
+  return is_found(st, &q, ret_stated, err);
 }
 
 enum status lifecycle_due(struct store *st, const struct due_query *due, struct arena *a, struct memories *ret_list,

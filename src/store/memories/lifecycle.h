@@ -16,6 +16,9 @@ struct vec_model; /* vectors.h */
 /* True if the memory may fade, be archived or go stale by itself. */
 NODISCARD enum status lifecycle_ages(struct store *st, const struct memory *m, struct arena *a, bool *ret_ages,
                                      struct error *err);
+/* True if a person or another system's tool has stated the stored text, too. */
+NODISCARD enum status lifecycle_stated(struct store *st, const struct memory *m, struct arena *a, bool *ret_stated,
+                                       struct error *err);
 
 enum lifecycle_step { LIFE_EXPIRE, LIFE_FADE, LIFE_ARCHIVE, LIFE_STALE };
 struct due_query {

@@ -220,6 +220,38 @@ TEST(a_page_with_an_unresolved_merge_is_refused) {
   CHECK(str_find(file_read(path), STR("cairn:page"), str_find(file_read(path), STR("cairn:page"), 0) + 1) == SIZE_MAX);
 }
 
+TEST(edits_of_a_memory_that_got_a_tag_are_applied) {
+  int64_t friday = web("context", "The deploy runs on every Friday at noon.");
+  int64_t may = web("context", "The release is in May.");
+  SYNC();
+  OK("remember", "--project", "web", "--tag", "ops", "The deploy runs on every Friday at noon.");
+  OK("remember", "--project", "web", "--tag", "ops", "The release is in May.");
+  edit("at noon", "at two");
+  cut("The release");
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "conflicts"), 0);
+  CHECK_INT(jlen(r, "changed"), 1);
+  CHECK_INT(jlen(r, "removed"), 1);
+  CHECK(has(text(), "at two") && !has(text(), "at noon") && !has(text(), "in May"));
+  r = OK("list", "--project", "web");
+  CHECK_INT(jlen(r, "memories"), 1);
+  CHECK(jhas_str(r, "memories[0].tags", "ops"));
+  CHECK(jpos(r, "memories", friday) < 0 && jpos(r, "memories", may) < 0);
+}
+
+/* An editor that drops comments leaves the texts. */
+TEST(a_bullet_without_its_anchor_is_the_memory_that_got_a_tag) {
+  web("context", "The release is in May.");
+  SYNC();
+  OK("remember", "--project", "web", "--tag", "ops", "The release is in May.");
+  struct str s = text();
+  size_t at = str_find(s, STR(" <!--#"), 0), end = str_find(s, STR("-->"), at);
+  put(str_from(textf("%.*s%.*s", STR_ARG(str_slice(s, 0, at)), STR_ARG(str_slice(s, end + 3, s.n)))));
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "added") + jlen(r, "removed") + jlen(r, "conflicts"), 0);
+  CHECK_INT(jlen(OK("list", "--project", "web"), "memories"), 1);
+}
+
 TEST(a_truncated_page_removes_nothing) {
   for (int i = 0; i < 6; i++)
     web("fact", textf("The room %d has %d windows and a door.", i, i + 2));

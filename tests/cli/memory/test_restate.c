@@ -139,15 +139,14 @@ TEST(untrusted_text_changes_no_field_of_a_trusted_memory) {
   "is removed"
 
 TEST(a_more_detailed_text_keeps_the_fields_of_the_shorter) {
-  int64_t id = STORE("--type", "decision", "--weight", "0.5", "--ttl", "2030-01-01", "--confidence", "low", SHORT_FACT);
+  int64_t id = STORE("--type", "decision", "--weight", "0.5", "--ttl", "2030-01-01", "--tag", "infra", SHORT_FACT);
   yyjson_val *r = OK("remember", "--tag", "backup", SHORT_FACT " for good");
   CHECK_INT(jint(r, "supersedes"), id);
   CHECK_STR(jstr(r, "type"), "decision");
   yyjson_val *m = OK("get", num(jint(r, "id")));
   CHECK_NEAR(json_num(m, "weight", 0), 0.5, 1e-9);
-  CHECK_STR(jstr(m, "confidence"), "low");
-  CHECK(str_starts(jstr(m, "expires_at"), STR("2030-01-01")));
-  CHECK_STR(jstr(m, "tags[0]"), "backup");
+  CHECK(jhas_str(m, "tags", "infra") && jhas_str(m, "tags", "backup"));
+  CHECK(jget(m, "expires_at") == NULL); /* the end was that of the other text */
 }
 
 TEST(a_person_takes_no_field_from_an_untrusted_memory) {
@@ -169,6 +168,91 @@ TEST(an_agent_that_labels_a_persons_memory_leaves_it_theirs) {
   cli_set("CAIRN_AGENT");
   CHECK_STR(jstr(labelled, "action"), "superseded");
   CHECK_STR(jstr(OK("get", num(jint(labelled, "id"))), "trust"), "user");
-  CHECK_STR(jstr(raised, "action"), "superseded");
-  CHECK_STR(jstr(OK("get", num(jint(raised, "id"))), "trust"), "agent");
+  CHECK_STR(jstr(raised, "action"), "skipped");
+  CHECK(has(jstr(warning(raised, "not_changed"), "message"), "a person wrote it"));
+}
+
+TEST(an_agent_does_not_demote_or_end_a_persons_memory) {
+  static const char *const fields[] = {"--type=lesson", "--severity=pattern", "--delivery=on_demand", "--ttl=1h"};
+  int64_t id = STORE("--type", "guardrail", "--delivery", "pinned", "Never deploy on a Friday.");
+  OK("agent", "add", "bot", "--role", "admin");
+  cli_set("CAIRN_AGENT=bot");
+  for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+    test_note("%s", fields[i]);
+    yyjson_val *r = OK("remember", "--type", "rule", fields[i], "Never deploy on a Friday.");
+    CHECK_STR(jstr(r, "action"), "skipped");
+    CHECK(has(jstr(warning(r, "not_changed"), "fix"), "cairn supersede"));
+  }
+  cli_set("CAIRN_AGENT");
+  yyjson_val *m = OK("get", num(id));
+  CHECK_STR(jstr(m, "severity"), "blocker");
+  CHECK_STR(jstr(m, "delivery"), "pinned");
+  CHECK_STR(jstr(m, "trust"), "user");
+  CHECK(jget(m, "expires_at") == NULL);
+}
+
+/* Maintenance has not run, so the first memory still has the key. */
+TEST(nothing_is_kept_of_a_memory_that_has_expired) {
+  STORE("--key", "rotation", "--ttl", "1h", "--weight", "0.3", FACT);
+  cli_day(1);
+  yyjson_val *r = OK("remember", "--key", "rotation", FACT);
+  CHECK_STR(jstr(r, "action"), "stored");
+  yyjson_val *m = OK("get", "rotation");
+  CHECK_INT(jint(m, "id"), jint(r, "id"));
+  CHECK_STR(jstr(m, "state"), "active");
+  CHECK_NEAR(json_num(m, "weight", 0), 1.0, 1e-9);
+}
+
+/* The second line meets the first under the lock, when the gate has filled in its type and severity. */
+TEST(a_batch_keeps_the_type_and_severity_of_its_first_line) {
+  CAIRN_FED(STR("{\"text\":\"Release tags are signed.\",\"type\":\"rule\",\"severity\":\"blocker\"}\n"
+                "{\"text\":\"Release tags are signed.\",\"type\":\"rule\",\"tags\":[\"t\"]}\n"
+                "{\"text\":\"" FACT "\",\"type\":\"decision\"}\n"
+                "{\"text\":\"" FACT "\",\"tags\":[\"t\"]}\n"),
+            "remember", "--batch", "-");
+  yyjson_val *rule = OK("get", "2"), *fact = OK("get", "4");
+  CHECK_STR(jstr(rule, "severity"), "blocker");
+  CHECK_STR(jstr(rule, "tags[0]"), "t");
+  CHECK_STR(jstr(fact, "type"), "decision");
+  CHECK_STR(jstr(fact, "tags[0]"), "t");
+}
+
+TEST(a_separate_memory_of_the_same_text_takes_no_field) {
+  int64_t id = STORE("--key", "a", "--ttl", "3d", "--tag", "temp", "--weight", "0.2", "--skill-name", "port", FACT);
+  yyjson_val *r = OK("remember", "--key", "b", "--keep-both", FACT);
+  yyjson_val *m = OK("get", "b");
+  CHECK_STR(jstr(r, "action"), "stored");
+  CHECK_NEAR(json_num(m, "weight", 0), 1.0, 1e-9);
+  CHECK(jget(m, "expires_at") == NULL && jget(m, "skill_name") == NULL);
+  r = OK("remember", "--tag", "other", "--distinct-from", num(id), "--distinct-from", "b", FACT);
+  CHECK_STR(jstr(r, "action"), "stored");
+}
+
+TEST(a_new_version_keeps_links) {
+  int64_t first = STORE(FACT), other = STORE("The release is in May."), third = STORE("Logs are kept for a week.");
+  OK("link", num(first), "relates", num(other));
+  OK("link", num(third), "derived_from", num(first));
+  int64_t now = jint(OK("remember", "--tag", "infra", FACT), "id");
+  yyjson_val *m = OK("get", num(now));
+  CHECK(now != first && jpos(m, "links", other) >= 0 && jpos(m, "links", third) >= 0 && jpos(m, "links", first) >= 0);
+}
+
+TEST(links_of_a_text_that_is_stored_are_not_dropped_silently) {
+  int64_t first = STORE(FACT), other = STORE("The release is in May.");
+  yyjson_val *r = OK("remember", "--link", num(other), FACT);
+  CHECK_STR(jstr(r, "action"), "skipped");
+  CHECK_STR(jstr(warning(r, "not_changed"), "fix"), textf("cairn link %s relates %s", num(first), num(other)));
+  OK("link", num(first), "relates", num(other));
+  CHECK(!warning(OK("remember", "--link", num(other), FACT), "not_changed"));
+  int64_t task = ADD_TASK("Renew the certificate"), before = ADD_TASK("Buy a domain");
+  r = OK("task", "add", "--blocked-by", num(before), "Renew the certificate");
+  CHECK_STR(jstr(warning(r, "not_changed"), "fix"), textf("cairn task block %s %s", num(task), num(before)));
+}
+
+TEST(a_project_does_not_take_a_global_skill) {
+  int64_t id = STORE("--scope", "global", "--type", "rule", "--skill-name", "deploy", "Deploy with make release.");
+  yyjson_val *r = OK("remember", "--project", "shop", "--type", "rule", "--tag", "ops", "Deploy with make release.");
+  CHECK_STR(jstr(r, "action"), "skipped");
+  CHECK_STR(jstr(warning(r, "not_changed"), "fix"),
+            textf("cairn supersede %s --reason WHY --project '' --inherit-skill TEXT, with the new values", num(id)));
 }

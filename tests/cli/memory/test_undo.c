@@ -240,6 +240,17 @@ TEST(a_purge_cannot_be_undone) {
   CHECK_HEALTHY();
 }
 
+TEST(an_agent_does_not_undo_what_a_person_has_stated_since) {
+  int64_t id = STORE_AS_AGENT("Parsley grows in pots");
+  OK("remember", "--weight", "0.9", "Parsley grows in pots");
+  cli_set("CAIRN_AGENT=bot");
+  REFUSED("conflict", "undo", "1");
+  cli_set("CAIRN_AGENT");
+  CHECK_STR(jstr(OK("get", num(id)), "state"), "active");
+  OK("undo", "1");
+  CHECK_STR(jstr(OK("get", num(id)), "state"), "forgotten");
+}
+
 TEST(undo_when_the_key_was_taken_by_another) {
   int64_t id = STORE("--key", "herb", "Parsley grows in pots");
   int64_t txn = jint(OK("forget", num(id), "--reason", "eaten"), "txn");

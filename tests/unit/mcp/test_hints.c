@@ -32,9 +32,10 @@ static size_t skip_blank(struct str text, size_t at) {
   return at;
 }
 
-/* What printf would write: a number, or a word that is a kind and a type. */
+/* What printf would write: 1, then 2 for other numbers, or a word that is a kind and a type. */
 static struct str filled(struct str format) {
   struct buf b = BUF(&kept);
+  const char *number = "1";
   for (size_t i = 0; i < format.n; i++) {
     if (format.p[i] != '%') {
       buf_addc(&b, format.p[i]);
@@ -44,7 +45,10 @@ static struct str filled(struct str format) {
       ;
     if (i < format.n && format.p[i] == 'z')
       i++;
-    buf_adds(&b, i < format.n && format.p[i] == 's' ? "fact" : i < format.n && format.p[i] == '%' ? "%" : "1");
+    char form = i < format.n ? format.p[i] : 0;
+    buf_adds(&b, form == 's' ? "fact" : form == '%' ? "%" : number);
+    if (form != 's' && form != '%')
+      number = "2";
   }
   return buf_str(&b);
 }
