@@ -2,6 +2,7 @@
 #include "cli/ask.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -27,24 +28,31 @@ static pid_t ask_on(const char *terminal, const char *want) {
   _exit(!echoes ? 3 : !asked ? 1 : str_is(text, want) ? 0 : 2);
 }
 
+/* Appends what the terminal shows. */
+static void read_shown(int master, char *shown, size_t size) {
+  size_t n = strlen(shown);
+  ssize_t got = read(master, shown + n, size - 1 - n);
+  CHECK(got > 0);
+  shown[n + (size_t)got] = 0;
+}
+
 static void check_typed(const char *typed, const char *want, int code) {
-  char shown[400];
-  size_t n = 0;
+  enum { QUIET_MS = 200 };
+  char shown[400] = "";
   int master = posix_openpt(O_RDWR | O_NOCTTY), status;
   CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+  int held = open(ptsname(master), O_RDWR | O_NOCTTY); /* a terminal that closes may lose what nobody has read yet */
+  CHECK(held >= 0);
   pid_t pid = ask_on(ptsname(master), want);
-  bool sent = false;
-  for (ssize_t got; n < sizeof(shown) - 1 && (got = read(master, shown + n, sizeof(shown) - 1 - n)) > 0;) {
-    n += (size_t)got;
-    shown[n] = 0;
-    if (!sent && strstr(shown, "Word: ")) {
-      CHECK(write(master, typed, strlen(typed)) == (ssize_t)strlen(typed));
-      sent = true;
-    }
-  }
+  while (!strstr(shown, "Word: "))
+    read_shown(master, shown, sizeof(shown));
+  CHECK(write(master, typed, strlen(typed)) == (ssize_t)strlen(typed));
   CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
   CHECK_INT(WEXITSTATUS(status), code);
-  CHECK_STR(((struct str){shown, n}), "Word: \r\n");
+  for (struct pollfd p = {master, POLLIN, 0}; poll(&p, 1, QUIET_MS) > 0;)
+    read_shown(master, shown, sizeof(shown));
+  CHECK_STR(str_from(shown), "Word: \r\n");
+  close(held);
   close(master);
 }
 

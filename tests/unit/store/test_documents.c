@@ -244,8 +244,8 @@ static void vector_at(double part, int8_t *v) {
   v[1] = (int8_t)(100 * part);
 }
 
-/* Scatters a vector around its angle, as embeddings do. Many equal vectors would be islands in an HNSW graph, and a search
- * that starts on one may not reach the others. */
+/* Scatters a vector around its angle, as embeddings do. Many equal vectors would be islands in an HNSW graph, and a
+ * search that starts on one may not reach the others. */
 static void scatter(unsigned seed, int8_t *v) {
   for (int i = 2; i < 256; i++) {
     seed = seed * 1103515245U + 12345U;
@@ -265,8 +265,8 @@ static struct vec_hits near_to(unsigned corpora, const int8_t *query) {
   return hits;
 }
 
-/* 2000 documents are nearer than any memory. The others overlap with the memories, so that the index's graph is connected:
- * a gap between the two groups makes two islands of it. */
+/* 2000 documents are nearer than any memory. The others overlap with the memories, so that the index's graph is
+ * connected: a gap between the two groups makes two islands of it. */
 TEST(vectors_of_documents_do_not_hide_memories, .seconds = 60) {
   enum { MEMORIES = 1200, DOCUMENTS = 2400 };
   struct vec_model model = {STR("default"), STR("test"), 256};
