@@ -47,6 +47,9 @@ static const struct shape memory_shape[] = {
 };
 static const struct shape hit_shape[] = {OBJECT_OF("memory", memory_shape), COPY("score"), {0}};
 
+/* Reason of a memory that another one supersedes by `remember`. */
+#define REPLACED "superseded by a newer memory"
+
 /* The current version of a memory: ids that an agent has noted stay valid after updates. */
 static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {
   enum status s = run_get(run, id, ret_memory);
@@ -54,6 +57,29 @@ static enum status current(struct tool_run *run, struct str id, yyjson_mut_val *
     return s;
   int64_t head = result_int(*ret_memory, "head");
   return head ? run_get(run, arena_printf(run->arena, "%lld", (long long)head), ret_memory) : s;
+}
+
+/* The last version that `update` has made of a memory; *ret_successor is the id of the memory that superseded it since,
+ * another one with its own life, or absent. */
+static enum status last_version(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory,
+                                struct str *ret_successor) {
+  yyjson_mut_val *l;
+  size_t i, n;
+  *ret_successor = STR_NONE;
+  TRY(run_get(run, id, ret_memory));
+  while (str_is(result_text(*ret_memory, "state"), "superseded")) {
+    struct str next = STR_NONE;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(*ret_memory, "links"), i, n, l) {
+      if (str_is(result_text(l, "direction"), "in") && str_is(result_text(l, "rel"), "supersedes"))
+        next = result_text(l, "uid");
+    }
+    if (str_is(result_text(*ret_memory, "state_reason"), REPLACED))
+      *ret_successor = next;
+    if (!next.p || ret_successor->p)
+      break;
+    TRY(run_get(run, next, ret_memory));
+  }
+  return STATUS_OK;
 }
 
 /* ---- scope ---- */
@@ -111,7 +137,7 @@ static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, stru
   if (!json_str(run->args, "scope").n && !json_str(run->args, "project").n)
     *project = result_text(m, "project");
   add_text(run, args, "supersedes", result_text(m, "uid"));
-  add_text(run, args, "reason", STR("superseded by a newer memory"));
+  add_text(run, args, "reason", STR(REPLACED));
   return STATUS_OK;
 }
 
@@ -294,14 +320,14 @@ static enum status run_memories(struct tool_run *run) {
 /* ---- forget and update ---- */
 
 static enum status run_forget(struct tool_run *run) {
-  struct str id = str_trim(json_str(run->args, "id"));
+  struct str id = str_trim(json_str(run->args, "id")), successor = STR_NONE;
   yyjson_mut_val *m, *args = new_args(run), *result;
   if (str_empty(id)) {
     error_set(run->err, STATUS_USAGE, "id is empty");
     return error_fix(run->err, "recall and list show the id of each memory");
   }
-  enum status s = current(run, id, &m);
-  if (s == STATUS_OK) {
+  enum status s = last_version(run, id, &m, &successor);
+  if (s == STATUS_OK && !successor.p) {
     json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), result_text(m, "uid"));
     add_text(run, args, "reason", STR("deleted by forget"));
     s = tool_op(run, "forget", args, &result);
@@ -311,6 +337,9 @@ static enum status run_forget(struct tool_run *run) {
   run->result = yyjson_mut_obj(run->doc);
   add_text(run, run->result, "id", id);
   run->text = arena_printf(run->arena, "Memory %.*s deleted", STR_ARG(id));
+  if (successor.p)
+    run->text = arena_printf(run->arena, "Memory %.*s deleted; %.*s, which superseded it, stays", STR_ARG(id),
+                             STR_ARG(successor));
   return STATUS_OK;
 }
 
@@ -319,10 +348,17 @@ static enum status refuse_gone(struct tool_run *run, struct str id, struct str s
   return error_fix(run->err, "store the text: remember(content=...)");
 }
 
+static enum status refuse_superseded(struct tool_run *run, struct str id, struct str successor) {
+  error_set(run->err, STATUS_CONFLICT, "memory %.*s is superseded by %.*s", STR_ARG(id), STR_ARG(successor));
+  return error_fix(run->err, "update(id=\"%.*s\", content=...)", STR_ARG(successor));
+}
+
 static enum status run_update(struct tool_run *run) {
-  struct str id = str_trim(json_str(run->args, "id")), content = json_str(run->args, "content"), state;
+  struct str id = str_trim(json_str(run->args, "id")), content = json_str(run->args, "content"), state, successor;
   yyjson_mut_val *m, *args = new_args(run), *stored;
-  TRY(current(run, id, &m));
+  TRY(last_version(run, id, &m, &successor));
+  if (successor.p)
+    return refuse_superseded(run, id, successor);
   state = result_text(m, "state");
   if (str_is(state, "forgotten") || str_is(state, "expired"))
     return refuse_gone(run, id, state);

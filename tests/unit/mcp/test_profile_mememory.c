@@ -202,6 +202,24 @@ TEST(a_belief_that_changed_is_superseded) {
   engine_close(&engine);
 }
 
+TEST(the_memory_that_superseded_another_is_not_deleted_or_changed_with_it) {
+  begin();
+  struct str old = json_str(call("remember", "{\"content\":\"The quay crane is blue\"}"), "id");
+  json_str(call("update", with_id("{\"id\":\"", old, "\",\"content\":\"The quay crane is dark blue\"}")), "id");
+  struct str new = json_str(
+      call("remember", with_id("{\"content\":\"The quay crane is green now\",\"supersedes\":\"", old, "\"}")), "id");
+  CHECK(tooling_has(said("forget", with_id("{\"id\":\"", old, "\"}")),
+                    with_id("; ", new, ", which superseded it, stays")));
+  CHECK(tooling_has(refused("update", with_id("{\"id\":\"", old, "\",\"content\":\"The quay crane is navy\"}")),
+                    with_id("update(id=\"", new, "\"")));
+  yyjson_val *list = call("list", "{}");
+  CHECK_INT(yyjson_arr_size(list), 1);
+  CHECK_STR(json_str(yyjson_arr_get_first(list), "content"), "The quay crane is green now");
+  said("forget", with_id("{\"id\":\"", new, "\"}"));
+  CHECK_INT(yyjson_arr_size(call("list", "{}")), 0);
+  engine_close(&engine);
+}
+
 TEST(a_text_without_letters_is_stored) {
   begin();
   struct str id = json_str(call("remember", "{\"content\":\"5433\"}"), "id");
