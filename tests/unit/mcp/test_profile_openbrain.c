@@ -847,6 +847,36 @@ TEST(a_checkpoint_warns_of_all_that_is_pinned) {
   script_close();
 }
 
+TEST(a_checkpoint_without_a_project_covers_all) {
+  script_open("openbrain");
+  script_call("remember",
+              J({"content" : "The key of the blue crane is in box nine", "source" : "a", "project" : "harbor"}));
+  yyjson_mut_val *r =
+      script_call("brain_checkpoint", J({"action" : "fetch the key of the blue crane", "source" : "a"}));
+  CHECK_INT(brain_int(r, "relevant_memories", 0), 1);
+  script_close();
+}
+
+/* What is redacted in the text is no topic of it. */
+TEST(metadata_of_a_redacted_text_has_no_piece_of_the_secret) {
+  script_open("openbrain");
+  script_op("config", J({"name" : "secrets.mode", "value" : "redact"}));
+  yyjson_mut_val *r = script_call(
+      "remember",
+      "{\"source\":\"a\",\"content\":\"The key of the QuayGate:\\n-----BEGIN RSA PRIVATE " /* not a key as a whole */
+      "KEY-----\\nMIIEpAIBAAKCAQEA7Z\\nqWmBxKd3hVbYtNcRsLpQ\\n-----END RSA PRIVATE KEY-----\"}");
+  CHECK_STR(result_text(r, "action"), "stored");
+  yyjson_mut_val *topics = yyjson_mut_obj_get(r, "topics"), *topic;
+  size_t i, n;
+  bool named = false;
+  yyjson_mut_arr_foreach(topics, i, n, topic) {
+    named |= yyjson_mut_equals_str(topic, "QuayGate");
+    CHECK(strncmp(yyjson_mut_get_str(topic), "MIIE", 4) != 0);
+  }
+  CHECK(named);
+  script_close();
+}
+
 TEST(captured_pieces_get_the_types_of_their_words) {
   static const char *const types[] = {"decision", "idea", "guardrail", "fact"};
   static const char args[] = "{\"source\":\"a\",\"context\":\"We decided to build the pier of oak.\\n\\n"

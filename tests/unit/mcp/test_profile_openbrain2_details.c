@@ -33,6 +33,73 @@ TEST(boot_lists_omitted_items) {
   script_close();
 }
 
+static int64_t task_id(const char *content, const char *priority) {
+  char args[200];
+  snprintf(args, sizeof(args), "{\"content\":\"%s\",\"priority\":\"%s\"}", content, priority);
+  return brain_int(script_call("remember_task_v2", args), "id", 0);
+}
+
+static int64_t shown_task(yyjson_mut_val *r, size_t i) { return brain_int(script_at(r, "active_tasks", i), "id", 0); }
+
+TEST(boot_lists_tasks_by_priority_up_to_the_cap) {
+  script_open("openbrain2");
+  char content[40];
+  int64_t low = task_id("Count the gulls of the hall", "low"), other = task_id("Paint a door", "low");
+  int64_t first = task_id("Answer a letter", "medium"), near = task_id("Feed the gulls in the hall", "medium"),
+          high = 0;
+  for (int i = 0; i < 16; i++) {
+    snprintf(content, sizeof(content), "Tar boat number %d", i);
+    high = task_id(content, "high");
+  }
+  yyjson_mut_val *r = script_call("boot_session_v2", J({"source" : "claude", "task" : "gulls in the hall"}));
+  CHECK_INT(brain_count(r, "active_tasks"), 20);
+  CHECK_STR(result_text(script_at(r, "active_tasks", 15), "priority"), "high");
+  CHECK_INT(shown_task(r, 16), near);
+  CHECK_INT(shown_task(r, 17), first);
+  CHECK_INT(shown_task(r, 18), low);
+  CHECK_INT(shown_task(r, 19), other);
+  CHECK_INT(brain_count(r, "truncated"), 0);
+  task_id("Tar the last boat", "high");
+  r = script_call("boot_session_v2", J({"source" : "claude", "task" : "gulls in the hall"}));
+  CHECK_INT(brain_count(r, "active_tasks"), 20);
+  CHECK_INT(shown_task(r, 19), low);
+  CHECK_INT(brain_count(r, "truncated"), 1);
+  snprintf(content, sizeof(content), "task:%lld", (long long)other);
+  CHECK(yyjson_mut_equals_str(script_at(r, "truncated", 0), content));
+  CHECK(high > near);
+  script_close();
+}
+
+TEST(boot_names_no_skill_among_the_omitted_patterns) {
+  char args[200];
+  script_open("openbrain2");
+  script_call("remember_rule_v2", J({
+                "headline" : "Drain the queue before a restart",
+                "body" : "It holds orders.",
+                "skill_trigger" : {"name" : "drain", "keywords" : ["queue"]}
+              }));
+  static const char *const rules[][2] = {
+      {"Sign every commit", "With the key of the team."},
+      {"Feed the gulls at noon", "They beg otherwise."},
+      {"Write tests first", "A test is a promise."},
+      {"Close the hall at night", "Thieves came twice."},
+      {"Label all cables", "Red for power."},
+      {"Weigh each crate", "The lift breaks above two tonnes."},
+      {"Ask Maria about invoices", "She knows the law."},
+  };
+  for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
+    snprintf(args, sizeof(args), "{\"headline\":\"%s\",\"body\":\"%s\"}", rules[k][0], rules[k][1]);
+    script_call("remember_rule_v2", args);
+  }
+  yyjson_mut_val *r = script_call("boot_session_v2", J({"source" : "claude"})), *name;
+  size_t i, n;
+  CHECK_INT(brain_count(r, "patterns"), 5);
+  CHECK_INT(brain_count(r, "truncated"), 2);
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(r, "truncated"), i, n, name)
+    CHECK(!yyjson_mut_equals_str(name, "pattern:rule:1"));
+  script_close();
+}
+
 /* Facts that a search for the task finds are cut after tasks and patterns, and named. */
 TEST(boot_names_what_it_cuts_from_also) {
   char args[2400], note[1999];
@@ -186,6 +253,21 @@ TEST(a_checkpoint_shows_pinned_patterns_and_who_wrote_them) {
   CHECK_INT(brain_int(script_at(r, "guardrails", 0), "memory_id", 0), 1);
   CHECK_STR(result_text(script_at(r, "guardrails", 0), "severity"), "PATTERN");
   CHECK(result_text(script_at(r, "guardrails", 0), "author").n);
+  script_close();
+}
+
+TEST(a_checkpoint_without_a_project_covers_all) {
+  script_open("openbrain2");
+  script_call(
+      "remember_fact_v2",
+      J({"headline" : "The key of the blue crane is in box nine", "body" : "Ask for it.", "project" : "harbor"}));
+  yyjson_mut_val *r =
+      script_call("brain_checkpoint_v2", J({"action" : "fetch the key of the blue crane", "source" : "claude"}));
+  CHECK_INT(brain_int(r, "relevant_count", 0), 1);
+  CHECK_STR(result_text(script_at(r, "relevant", 0), "project"), "harbor");
+  r = script_call("brain_checkpoint_v2",
+                  J({"action" : "fetch the key of the blue crane", "source" : "claude", "project" : "shop"}));
+  CHECK_INT(brain_int(r, "relevant_count", 9), 0);
   script_close();
 }
 

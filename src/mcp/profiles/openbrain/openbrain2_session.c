@@ -16,7 +16,7 @@ struct boot {
   yyjson_mut_val *booted; /* result of the operation */
   yyjson_mut_val *to;
   struct str project, task;
-  bool capped;                             /* rules beyond the caps were removed */
+  bool capped, tasks_capped;               /* rules or tasks beyond the caps were removed */
   int64_t items_omitted, sessions_omitted; /* from the lists of the reply */
   int64_t unnamed;                         /* omitted, but not in `truncated` */
 };
@@ -77,6 +77,25 @@ static enum status sort_relevant(struct boot *b) {
   yyjson_mut_arr_clear(relevant);
   append_all(relevant, rest);
   return STATUS_OK;
+}
+
+/* Orders the tasks by priority, and of each those that match the task of the session first. */
+static void cap_tasks(struct boot *b) {
+  static const char *const priorities[] = {"high", "medium", "low"};
+  yyjson_mut_val *tasks = items_of(b, "tasks"), *kept = yyjson_mut_arr(b->run->doc), *item;
+  size_t i, n;
+  for (size_t p = 0; p < ARRAY_LEN(priorities); p++) {
+    yyjson_mut_arr_foreach(tasks, i, n, item) {
+      if (!str_is(result_text(item, "priority"), priorities[p]))
+        continue;
+      if (yyjson_mut_arr_size(kept) < BOOT_TASKS_SHOWN)
+        yyjson_mut_arr_append(kept, yyjson_mut_val_mut_copy(b->run->doc, item));
+      else
+        b->tasks_capped = true;
+    }
+  }
+  yyjson_mut_arr_clear(tasks);
+  append_all(tasks, kept);
 }
 
 static enum status is_always_shown(struct boot *b, int64_t id, bool *ret_always) {
@@ -224,7 +243,8 @@ static enum status name_dropped(struct boot *b, const char *section) {
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, tasks ? "tasks" : "memories"), i, n, m) {
     int64_t id = brain_int(m, "id", 0);
-    bool here = tasks || str_is(result_text(m, "severity"), blockers ? "blocker" : "pattern");
+    bool here =
+        tasks || (str_is(result_text(m, "severity"), blockers ? "blocker" : "pattern") && !brain_needs_keyword(run, m));
     if (here && !has_item(items_of(b, section), id))
       name_cut(b, tasks ? "task" : blockers ? "blocker:rule" : "pattern:rule", id);
   }
@@ -235,7 +255,7 @@ static enum status put_truncated(struct boot *b) {
   yyjson_mut_val *d;
   json_put_arr(b->run->doc, b->to, "truncated");
   static const char *const known[] = {"tasks", "patterns", "blockers"};
-  bool dropped[] = {false, b->capped, b->capped};
+  bool dropped[] = {b->tasks_capped, b->capped, b->capped};
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "dropped"), i, n, d) {
     struct str section = result_text(d, "section");
@@ -384,6 +404,7 @@ static enum status put_parts(struct boot *b) {
   TRY(sort_relevant(b));
   TRY(cap_rules(b, "blockers", BLOCKERS_CAP));
   TRY(cap_rules(b, "patterns", BOOT_PATTERNS));
+  cap_tasks(b);
   TRY(similarities(b, &near));
   TRY(put_rules(b, "blockers", NULL));
   TRY(put_rules(b, "patterns", near));

@@ -185,7 +185,7 @@ static const struct tool tools[] = {
   {.name = "brain_checkpoint", .title = "Brain checkpoint",
    .description = "Before a risky action: show guardrails and relevant memories.",
    .op = "checkpoint", .flags = TOOL_READS, .args = checkpoint_args,
-   .prepare = brain_prepare_write_signed, .shape = openbrain_checkpoint_shape},
+   .prepare = brain_prepare_read_signed, .shape = openbrain_checkpoint_shape},
   {.name = "brain_startup_reminder", .title = "Startup reminder", .description = "What to do first in a session.",
    .flags = TOOL_READS, .args = no_args, .run = openbrain_reminder},
   {0},

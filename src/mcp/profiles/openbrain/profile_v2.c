@@ -274,7 +274,7 @@ static const struct tool tools[] = {
   {.name = "brain_checkpoint_v2", .title = "Brain checkpoint",
    .description = "Before a risky action: show guardrails and relevant memories.",
    .op = "checkpoint", .flags = TOOL_READS, .args = checkpoint_args,
-   .prepare = brain_prepare_write_signed, .finish = openbrain2_finish_checkpoint},
+   .prepare = brain_prepare_read_signed, .finish = openbrain2_finish_checkpoint},
   {.name = "brain_startup_reminder_v2", .title = "Startup reminder",
    .description = "What to do first in a session.",
    .flags = TOOL_READS, .args = no_args, .run = openbrain2_reminder},
