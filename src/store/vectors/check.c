@@ -121,9 +121,13 @@ static enum status check_block(struct store *st, int64_t id, bool repair, int64_
   if (!c)
     return error_set(err, STATUS_NOMEM, "out of memory");
   c->id = id;
-  enum status s = read_head(st, c, err);
+  bool own_snapshot = false; /* others may write while doctor reads: head and rows must be of one state */
+  enum status s = db_snapshot(st->db, &own_snapshot, err);
+  if (s == STATUS_OK)
+    s = read_head(st, c, err);
   if (s == STATUS_OK)
     s = read_rows(st, c, err);
+  s = db_snapshot_end(st->db, own_snapshot, s, err);
   if (s == STATUS_OK) {
     clear_unbacked_places(c);
     *faults += c->faults;

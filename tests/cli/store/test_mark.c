@@ -266,7 +266,9 @@ TEST(writers_at_the_same_time_cause_no_alarm, .only = TEST_ON_SQLITE, .seconds =
     for (int i = 0; i < 4; i++)
       p[i] = proc_start(.argv = ARGS(CAIRN_BIN, "remember", textf("Pier %d has %d lamps", i, 10 * round + i)),
                         .env = cli_env());
-    CHECK_INT(CAIRN("doctor").exit_code, 0);
+    struct run during = CAIRN("doctor");
+    test_note("%.*s", STR_ARG(during.out));
+    CHECK_INT(during.exit_code, 0);
     for (int i = 0; i < 4; i++)
       CHECK_INT(proc_wait(p[i]).exit_code, 0);
     CHECK_INT(CAIRN("doctor").exit_code, 0);
