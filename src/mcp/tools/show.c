@@ -133,35 +133,32 @@ void tool_show_memory(struct buf *b, yyjson_mut_val *m) {
 
 /* ---- lists ---- */
 
-/* One line for its head and one for its text. The text is indented and has no line break, so it cannot pass for a head.
- */
+/* One line for its head with its other members, and one for its text. The text is indented and has no line break, so it
+ * cannot pass for a head. */
 struct line {
-  struct str head, text;
+  struct str head, others, text;
 };
 
 static struct line line_of(struct arena *a, yyjson_mut_val *m) {
-  struct buf head = BUF(a);
+  struct buf head = BUF(a), others = BUF(a);
   struct str headline = present_line(a, mut_member(m, "headline")), text = present_line(a, text_of(m));
   show_head(&head, m);
-  add_others(&head, m);
+  add_others(&others, m);
   if (!text.n)
     text = headline;
   else if (!headline_repeats(headline, text))
     text = arena_printf(a, "%.*s: %.*s", STR_ARG(headline), STR_ARG(text));
-  return (struct line){buf_str(&head), text};
+  return (struct line){buf_str(&head), buf_str(&others), text};
 }
 
-/* Bytes for each text such that all lines together have LIST_BYTES: short texts leave their share to longer ones. */
-static size_t share_of(const struct line *lines, size_t n, size_t bytes) {
-  size_t heads = 0, share = 0;
-  for (size_t i = 0; i < n; i++)
-    heads += lines[i].head.n + LINE_MARKS;
-  size_t room = bytes > heads + n * TEXT_LEAST ? bytes - heads : n * TEXT_LEAST;
+/* The size to which parts are cut such that all fit: short ones leave their share to longer ones. */
+static size_t share_of(const size_t *sizes, size_t n, size_t room) {
+  size_t share = 0;
   for (int round = 0; round < 3; round++) {
     size_t used = 0, longer = 0;
     for (size_t i = 0; i < n; i++) {
-      used += lines[i].text.n <= share ? lines[i].text.n : 0;
-      longer += lines[i].text.n > share;
+      used += sizes[i] <= share ? sizes[i] : 0;
+      longer += sizes[i] > share;
     }
     share = longer ? (room - used) / longer : share;
   }
@@ -179,6 +176,26 @@ static struct str cut_words(struct arena *a, struct str s, size_t most) {
   return arena_printf(a, "%.*s...", STR_ARG(kept));
 }
 
+/* Cuts texts and other members such that all lines together have about `bytes`. Heads are never cut: they say whom to
+ * trust. */
+static void fit_lines(struct arena *a, struct line *lines, size_t n, size_t bytes) {
+  size_t heads = n * (LINE_MARKS + TEXT_LEAST), others = 0;
+  size_t *sizes = arena_array(a, size_t, n);
+  for (size_t i = 0; i < n; i++) {
+    heads += lines[i].head.n;
+    sizes[i] = lines[i].others.n;
+  }
+  size_t room = bytes > heads ? bytes - heads : 0, share = share_of(sizes, n, room);
+  for (size_t i = 0; i < n; i++) {
+    lines[i].others = cut_words(a, lines[i].others, share);
+    others += lines[i].others.n;
+    sizes[i] = lines[i].text.n;
+  }
+  share = share_of(sizes, n, n * TEXT_LEAST + (room > others ? room - others : 0));
+  for (size_t i = 0; i < n; i++)
+    lines[i].text = cut_words(a, lines[i].text, share);
+}
+
 static void show_lines(struct buf *b, yyjson_mut_val *list, int budget) {
   size_t i, n, count = yyjson_mut_arr_size(list);
   yyjson_mut_val *e;
@@ -189,9 +206,9 @@ static void show_lines(struct buf *b, yyjson_mut_val *list, int budget) {
   size_t bytes = LIST_BYTES * (count > LIST_HITS ? count : LIST_HITS) / LIST_HITS;
   if (budget > TOOL_BUDGET)
     bytes = bytes * (size_t)budget / TOOL_BUDGET;
-  size_t share = share_of(lines, count, bytes);
+  fit_lines(b->a, lines, count, bytes);
   for (i = 0; i < count; i++)
-    buf_addf(b, "%.*s\n  %.*s\n", STR_ARG(lines[i].head), STR_ARG(cut_words(b->a, lines[i].text, share)));
+    buf_addf(b, "%.*s%.*s\n  %.*s\n", STR_ARG(lines[i].head), STR_ARG(lines[i].others), STR_ARG(lines[i].text));
 }
 
 /* Lines, unless a memory is complete: a body keeps its line breaks. */

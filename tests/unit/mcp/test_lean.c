@@ -36,13 +36,16 @@ static yyjson_val *call_modern(struct mcp_server *server, const char *tool, yyjs
                                       .p));
 }
 
-static void store_notes(struct mcp_server *server, const char *tool) {
+static void store_notes(struct mcp_server *server, const char *tool, int more_tags) {
   for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
     yyjson_mut_doc *doc = json_new(&tooling_arena);
     yyjson_mut_val *args = yyjson_mut_obj(doc);
     json_put(doc, args, "text", note(i));
     json_put(doc, args, "type", STR("decision"));
-    yyjson_mut_arr_add_str(doc, json_put_arr(doc, args, "tags"), "deploy");
+    yyjson_mut_val *tags = json_put_arr(doc, args, "tags");
+    yyjson_mut_arr_add_str(doc, tags, "deploy");
+    for (int k = 0; k < more_tags; k++)
+      yyjson_mut_arr_add_strcpy(doc, tags, arena_printf(&tooling_arena, "area-of-the-product-%d", k).p);
     yyjson_val *v = call_modern(server, tool, args);
     CHECK(!jbool(v, "result.isError"));
     /* The headline of a stored text is no warning. */
@@ -77,10 +80,10 @@ static void check_hits(yyjson_val *v) {
     CHECK(!has(sent, *p));
 }
 
-static void check_search(const char *profile, const char *store_tool) {
+static void check_search(const char *profile, const char *store_tool, int more_tags) {
   struct mcp_server *server = talking_server(true, false);
   server->options.profile = profile_find(str_from(profile));
-  store_notes(server, store_tool);
+  store_notes(server, store_tool, more_tags);
   check_hits(
       ask(server, NULL,
           modern("tools/call", "\"name\":\"memory_search\",\"arguments\":{\"query\":\"deploy release branch\"}")));
@@ -91,9 +94,11 @@ static void check_search(const char *profile, const char *store_tool) {
   talking_stop(&server);
 }
 
-TEST(ten_hits_have_three_kilobytes_in_the_default_profile) { check_search("default", "memory_store"); }
+TEST(ten_hits_have_three_kilobytes_in_the_default_profile) { check_search("default", "memory_store", 0); }
 
-TEST(ten_hits_have_three_kilobytes_in_the_full_profile) { check_search("full", "memory_remember"); }
+TEST(ten_hits_have_three_kilobytes_in_the_full_profile) { check_search("full", "memory_remember", 0); }
+
+TEST(ten_hits_with_many_tags_have_three_kilobytes) { check_search("default", "memory_store", 8); }
 
 TEST(a_headline_of_its_own_is_shown_with_the_text) {
   struct tool_run run = {0};
