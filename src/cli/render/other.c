@@ -1,5 +1,5 @@
 /* other.c: agents, tokens, files, the vault, the knowledge graph, sources and MEMORY.md as text. */
-#include "cli/render/render.h"
+#include "cli/render/layout.h"
 
 /* ---- files and the knowledge graph ---- */
 
@@ -119,7 +119,7 @@ static void render_sync(struct page *page, yyjson_val *r) {
   int64_t left = json_int(r, "left_out", 0) + json_int(r, "hidden", 0);
   if (left)
     buf_addf(&page->b, ", %lld left out", (long long)left);
-  buf_addc(&page->b, '\n');
+  layout_render(page, r, "[, {faded} faded][, {stale} stale]");
   if (json_str(r, "offer").p) {
     buf_adds(&page->b, "to keep the page in the repository: cairn sync --path ");
     page_text(page, json_str(r, "offer"));

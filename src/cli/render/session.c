@@ -59,7 +59,7 @@ static void render_checkpoint(struct page *page, yyjson_val *r) {
   add_memories(page, "Relevant", near);
   if (yyjson_arr_size(rules) + yyjson_arr_size(near) == 0)
     buf_adds(&page->b, "no relevant memories\n");
-  layout_render(page, r, "~degraded");
+  layout_render(page, r, "?[faded, but about the action: {faded}; {fetch}]\n~degraded");
 }
 
 static void render_scratch_get(struct page *page, yyjson_val *r) {
@@ -81,7 +81,7 @@ const struct renderer session_renderers[] = {
   {.op = "session end", .layout = "{dim session} <already?had already ended: {reason 40}|ended>[, with handoff {handoff}]"},
   {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items no pending action items\n"
    "@candidates candidate, not pending | memory {memory} | {text}"},
-  {.op = "action add", .layout = ITEM},
+  {.op = "action add", .layout = "{dim id}  {status}<project?{scope}| · global>  {text 48}"},
   {.op = "action ack", .layout = ITEM "?<#remaining?  {remaining} still pending>"},
   {.op = "checkpoint", .result = render_checkpoint},
   {.op = "scratch set", .layout = "{key}  {n bytes} byte{s bytes}"},

@@ -146,8 +146,9 @@ struct mirror_options {
   struct str project; /* in the title */
   size_t max_chars;   /* limit of the page; text of the user is never cut */
   size_t more;        /* memories left out in addition to entries that do not fit */
-  int64_t hidden;     /* untrusted memories, only counted on the page */
-  bool plain;         /* read-only: no anchors, "[id]" after each text */
+  /* Memories that are only counted on the page: untrusted ones, and those that maintenance has retired. */
+  int64_t hidden, faded, stale;
+  bool plain; /* read-only: no anchors, "[id]" after each text */
 };
 
 struct mirror_counts {

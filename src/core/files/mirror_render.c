@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "core/files/mirror_anchor.h"
 
-enum { WHY_BYTES = 600, NOTICE_CHARS = 400 };
+enum { WHY_BYTES = 600, NOTICE_CHARS = 600 };
 
 struct place {
   int64_t id;
@@ -329,15 +329,21 @@ static void add_sections(struct writer *w, const bool *placed) {
 
 static void add_notices(struct writer *w, const struct mirror_counts *counts) {
   const char *anchor = w->options->plain ? "" : " " ANCHOR_LEFT_OUT;
-  if (counts->left_out || w->options->hidden)
+  const struct mirror_options *o = w->options;
+  if (counts->left_out || o->hidden || o->faded || o->stale)
     blank_line(&w->out);
   if (counts->left_out)
     buf_addf(&w->out, "*Left out: %zu more that do not fit into %zu characters; 'cairn list' shows all.*%s\n",
-             counts->left_out, w->options->max_chars, anchor);
-  if (w->options->hidden)
+             counts->left_out, o->max_chars, anchor);
+  if (o->hidden)
     buf_addf(&w->out, "*Left out: %lld untrusted %s from tools or imports that %s not promoted.*%s\n",
-             (long long)w->options->hidden, w->options->hidden == 1 ? "memory" : "memories",
-             w->options->hidden == 1 ? "was" : "were", anchor);
+             (long long)o->hidden, o->hidden == 1 ? "memory" : "memories", o->hidden == 1 ? "was" : "were", anchor);
+  if (o->faded)
+    buf_addf(&w->out, "*Left out: %lld faded %s, not used for long; 'cairn list --state faded' shows %s.*%s\n",
+             (long long)o->faded, o->faded == 1 ? "memory" : "memories", o->faded == 1 ? "it" : "them", anchor);
+  if (o->stale)
+    buf_addf(&w->out, "*Left out: %lld stale task%s; 'cairn task list --status stale' shows %s.*%s\n",
+             (long long)o->stale, o->stale == 1 ? "" : "s", o->stale == 1 ? "it" : "them", anchor);
 }
 
 static struct str render_once(struct arena *a, const struct mirror_page *page, const struct mirror_entries *entries,

@@ -1,5 +1,6 @@
 /* select.c: contents of each boot section; core/boot/budget.c fits them into the token budget. */
 #include <assert.h>
+#include <math.h>
 
 #include "base/utf8.h"
 #include "core/trust/suspect.h"
@@ -17,8 +18,7 @@ enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 /* Pinned blockers of agents that are protected. */
 enum { AGENT_PINS = 10 };
 
-/* Scores of hits for a task: at least RELEVANT_SCORE, and at least this share of the best one. */
-#define RELEVANT_SCORE 0.2
+/* Score of a hit for the task, in relation to the best one, if it is RELEVANT_SCORE too. */
 #define RELEVANT_SHARE 0.4
 
 /* In display order. Tasks are dropped first, then patterns, then the rest; matches of the task, blockers and action
@@ -219,6 +219,16 @@ static bool is_protected(const struct memory *m) {
   return is_always_delivered(m) || (t && t->boot == BOOT_IDENTITY && !t->droppable);
 }
 
+static enum status count_faded_matches(struct boot *b, struct query *q, double score) {
+  struct boot_group *group = &b->groups[BOOT_G_RELEVANT];
+  int64_t n;
+  TRY(retrieve_faded(q, BOOT_RELEVANT, score, &n));
+  group->retired = "faded";
+  group->fetch_retired = LIST_FADED;
+  group->retired_count = (size_t)n;
+  return STATUS_OK;
+}
+
 /* The best hits of a search by the task, of every kind except blockers, which are listed above. */
 static enum status add_relevant(struct boot *b) {
   struct op_call *call = b->call;
@@ -233,11 +243,11 @@ static enum status add_relevant(struct boot *b) {
   TRY(retrieve_prepare(&q));
   TRY(retrieve(&q, STATES_SEARCHED, BOOT_RELEVANT, &hits));
   b->degraded = q.set.degraded;
-  for (size_t i = 0; i < hits.n; i++) {
+  double least = hits.n ? fmax(RELEVANT_SCORE, RELEVANT_SHARE * hits.v[0].score) : RELEVANT_SCORE;
+  TRY(count_faded_matches(b, &q, hits.n < BOOT_RELEVANT ? least : fmax(least, hits.v[hits.n - 1].score)));
+  for (size_t i = 0; i < hits.n && hits.v[i].score >= least; i++) {
     struct memory *m = &hits.v[i].m;
     bool shown;
-    if (hits.v[i].score < RELEVANT_SCORE || hits.v[i].score < RELEVANT_SHARE * hits.v[0].score)
-      break;
     TRY(check_skill(b, m, &shown));
     if (str_is(m->severity, "blocker") || !shown)
       continue;

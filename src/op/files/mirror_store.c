@@ -53,7 +53,10 @@ enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars
                                          .max_chars = max_chars,
                                          .hidden = every > trusted ? every - trusted : 0,
                                          .more = more};
-  return STATUS_OK;
+  struct filter faded = {.own = own, .trusted = true, .states = "'faded'"};
+  struct filter stale = {.own = own, .trusted = true, .status = STR("stale")};
+  TRY(memory_count(st, &scope, &faded, call->arena, &ret_options->faded, call->err));
+  return memory_count(st, &scope, &stale, call->arena, &ret_options->stale, call->err);
 }
 
 /* ---- memories that the page names ---- */

@@ -25,7 +25,7 @@ struct syncing {
   bool adopt, dry_run;
   struct mirror_report report;
   struct mirror_counts counts;
-  int64_t hidden;
+  struct mirror_options options;
   bool written, created;
   int64_t size, delta; /* bytes of the file when it was read, and by which it has grown */
 };
@@ -190,11 +190,9 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
                               bool *ret_done) {
   struct op_call *call = y->call;
   struct mirror_entries entries = {0};
-  struct mirror_options options;
-  TRY(mirror_load_entries(call, true, y->max_chars, &entries, &options));
-  options.owner = owner_mark(y->owner);
-  struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
-  y->hidden = options.hidden;
+  TRY(mirror_load_entries(call, true, y->max_chars, &entries, &y->options));
+  y->options.owner = owner_mark(y->owner);
+  struct str text = mirror_render(call->arena, page, &entries, &y->options, &y->counts);
   text = restore_format(call->arena, f, text);
   *ret_done = true;
   if ((f->bytes.p && str_eq(text, f->bytes)) || y->dry_run)
@@ -308,6 +306,17 @@ static enum status prepare(struct syncing *y) {
   return STATUS_OK;
 }
 
+/* Of the memories on the page, and of those that are not. */
+static void put_counts(struct op_call *call, const struct mirror_counts *counts, const struct mirror_options *options) {
+  json_put_int(call->doc, call->result, "shown", (int64_t)counts->shown);
+  json_put_int(call->doc, call->result, "left_out", (int64_t)counts->left_out);
+  json_put_int(call->doc, call->result, "hidden", options->hidden);
+  if (options->faded)
+    json_put_int(call->doc, call->result, "faded", options->faded);
+  if (options->stale)
+    json_put_int(call->doc, call->result, "stale", options->stale);
+}
+
 enum status op_sync(struct op_call *call) {
   struct syncing y = {
       .call = call, .adopt = json_bool(call->args, "adopt", false), .dry_run = json_bool(call->args, "dry_run", false)};
@@ -335,9 +344,7 @@ enum status op_sync(struct op_call *call) {
   json_put_bool(call->doc, call->result, "written", y.written);
   json_put_bool(call->doc, call->result, "created", y.created);
   json_put_bool(call->doc, call->result, "dry_run", y.dry_run);
-  json_put_int(call->doc, call->result, "shown", (int64_t)y.counts.shown);
-  json_put_int(call->doc, call->result, "left_out", (int64_t)y.counts.left_out);
-  json_put_int(call->doc, call->result, "hidden", y.hidden);
+  put_counts(call, &y.counts, &y.options);
   return put_offer(&y);
 }
 
@@ -353,9 +360,7 @@ enum status op_page(struct op_call *call) {
   TRY(mirror_load_entries(call, false, (size_t)max, &entries, &options));
   options.plain = true;
   json_put(call->doc, call->result, "text", mirror_render(call->arena, &none, &entries, &options, &counts));
-  json_put_int(call->doc, call->result, "shown", (int64_t)counts.shown);
-  json_put_int(call->doc, call->result, "left_out", (int64_t)counts.left_out);
-  json_put_int(call->doc, call->result, "hidden", options.hidden);
+  put_counts(call, &counts, &options);
   note_result_read(call, FILE_LONG_TERM, arena_printf(call->arena, "cairn://page/%.*s", STR_ARG(call->caller.project)),
                    NULL, false);
   return STATUS_OK;

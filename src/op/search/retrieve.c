@@ -388,6 +388,21 @@ enum status retrieve(struct query *q, const char *states, int64_t limit, struct 
   return STATUS_OK;
 }
 
+enum status retrieve_faded(struct query *q, int64_t limit, double score, int64_t *ret_n) {
+  struct op_call *call = q->call;
+  struct filter f = q->filter;
+  struct hits faded = {0};
+  int64_t stored;
+  *ret_n = 0;
+  f.states = "'faded'";
+  TRY(memory_count(call->engine->store, &q->scope, &f, call->arena, &stored, call->err));
+  if (stored)
+    TRY(retrieve(q, f.states, limit, &faded));
+  for (size_t i = 0; i < faded.n; i++)
+    *ret_n += faded.v[i].score > score;
+  return STATUS_OK;
+}
+
 enum status retrieve_set_mode(struct query *q, struct str mode) {
   struct op_call *call = q->call;
   if (str_empty(mode)) {

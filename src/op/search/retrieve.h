@@ -51,3 +51,7 @@ NODISCARD enum status retrieve_prepare(struct query *q);
 const char *search_command(struct arena *a, struct str query);
 /* The best `limit` memories in these states (an SQL list), best first. */
 NODISCARD enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits);
+#define RELEVANT_SCORE 0.2 /* of a memory that is about the query, in contrast to one that shares a word with it */
+/* Number of faded memories among the best `limit` that score more. Replies count them, as they show only others. */
+NODISCARD enum status retrieve_faded(struct query *q, int64_t limit, double score, int64_t *ret_n);
+#define LIST_FADED "cairn list --state faded" /* the command that shows them */

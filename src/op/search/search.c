@@ -287,19 +287,12 @@ static enum status put_results(struct query *q, struct hits *hits, int64_t budge
 /* Faded memories that match better than the last hit, but have no room in the reply. */
 static enum status count_faded(struct query *q, const struct hits *shown) {
   struct op_call *call = q->call;
-  struct filter f = q->filter;
-  struct hits faded = {0};
-  int64_t stored, better = 0;
-  f.states = "'faded'";
-  TRY(memory_count(call->engine->store, &q->scope, &f, call->arena, &stored, call->err));
-  if (stored)
-    TRY(retrieve(q, "'faded'", q->limit, &faded));
-  for (size_t i = 0; i < faded.n; i++)
-    better += faded.v[i].score > shown->v[shown->n - 1].score;
+  int64_t better;
+  TRY(retrieve_faded(q, q->limit, shown->v[shown->n - 1].score, &better));
   if (!better)
     return STATUS_OK;
   json_put_int(call->doc, call->result, "faded", better);
-  json_put(call->doc, call->result, "fetch", STR("cairn list --state faded"));
+  json_put(call->doc, call->result, "fetch", STR(LIST_FADED));
   return STATUS_OK;
 }
 

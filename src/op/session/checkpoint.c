@@ -1,13 +1,14 @@
 /* checkpoint.c: the checkpoint operation: guardrails and relevant memories before a risky action.
  *
  * It never blocks: errors are reported in `degraded`, and the call succeeds. */
-#include "base/id.h"
+#include <math.h>
 
+#include "base/id.h"
 #include "core/text/text.h"
 #include "op/handlers.h"
 #include "op/search/retrieve.h"
 #include "op/session/session.h"
-#include "store/search/candidates.h"
+#include "store/memories/memories.h"
 
 #define RELATED 0.3 /* least match of a blocker that is shown because of the action */
 
@@ -17,7 +18,7 @@ struct checkpoint {
   struct op_call *call;
   struct scope scope;
   struct query query; /* for the action */
-  struct ids shown;   /* guardrails */
+  struct memory_ids shown;
   struct str degraded;
 };
 
@@ -93,13 +94,20 @@ static enum status put_relevant(struct checkpoint *c, yyjson_mut_val *arr) {
   struct op_call *call = c->call;
   struct query q = c->query;
   struct hits hits = {0};
+  size_t shown = 0;
+  double last = 0;
+  int64_t faded;
   q.limit += (int64_t)c->shown.n;
   TRY(retrieve(&q, STATES_SEARCHED, q.limit, &hits));
-  for (size_t i = 0, shown = 0; i < hits.n && shown < RELEVANT; i++) {
+  for (size_t i = 0; i < hits.n && shown < RELEVANT; i++) {
     const struct hit *h = &hits.v[i];
-    if (!call->caller.foreign && is_shown(c, h->m.id)) /* other systems list them twice */
+    bool guardrail = is_shown(c, h->m.id);
+    if (guardrail && !call->caller.foreign) /* other systems list them twice */
       continue;
+    if (!guardrail)
+      list_push(call->arena, &c->shown, h->m.id);
     shown++;
+    last = h->score;
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put_int(call->doc, v, "id", h->m.id);
     json_put(call->doc, v, "headline", h->m.headline);
@@ -111,6 +119,11 @@ static enum status put_relevant(struct checkpoint *c, yyjson_mut_val *arr) {
   }
   if (q.set.degraded.p)
     c->degraded = q.set.degraded;
+  TRY(retrieve_faded(&q, RELEVANT, fmax(RELEVANT_SCORE, shown < RELEVANT ? 0 : last), &faded));
+  if (faded) {
+    json_put_int(call->doc, call->result, "faded", faded);
+    json_put(call->doc, call->result, "fetch", STR(LIST_FADED));
+  }
   return STATUS_OK;
 }
 
@@ -174,5 +187,7 @@ enum status op_checkpoint(struct op_call *call) {
   if (!prepared || put_relevant(&c, relevant) != STATUS_OK)
     degrade(&c, "not all relevant memories were found");
   json_put_opt(call->doc, call->result, "degraded", c.degraded);
+  note_result_read(call, "checkpoint",
+                   arena_printf(call->arena, "cairn://checkpoint/%.*s", STR_ARG(call->caller.project)), &c.shown, true);
   return STATUS_OK;
 }

@@ -304,7 +304,24 @@ TEST(bullets_of_retired_memories_are_named) {
   CHECK_STR(jstr(r, textf("removed[%d].headline", at)), "Caches live in memcached");
   CHECK_STR(jstr(r, textf("removed[%d].state", jpos(r, "removed", expired))), "expired");
   CHECK(has(text(), "Sessions live in Redis.") && has(text(), "Written by hand."));
-  CHECK_INT(jlen(SYNC(), "removed"), 0);
+  r = SYNC();
+  CHECK_INT(jlen(r, "removed"), 0);
+  CHECK_INT(jint(r, "faded"), 1);
+  CHECK(has(text(), "*Left out: 1 faded memory, not used for long; 'cairn list --state faded' shows it.*"));
+}
+
+TEST(the_page_counts_stale_tasks) {
+  web("fact", "Sessions live in Redis.");
+  STORE_AS_AGENT("--project", "web", "--type", "task", "Buy a lamp");
+  SYNC();
+  cli_day(100);
+  OK("maintain");
+  yyjson_val *r = OK("page", "--project", "web");
+  CHECK_INT(jint(r, "shown") + jint(r, "stale"), 2);
+  CHECK_INT(jint(r, "stale"), 1);
+  CHECK(has(jstr(r, "text"), "*Left out: 1 stale task; 'cairn task list --status stale' shows it.*"));
+  CHECK(has(CAIRN("sync", "--project", "web").out, ", 1 stale\n"));
+  CHECK(!has(text(), "lamp") && has(text(), "*Left out: 1 stale task;"));
 }
 
 TEST(left_out_memories_are_counted) {

@@ -427,6 +427,15 @@ TEST(a_delivery_at_boot_is_a_use) {
   check_nothing_done(maintain_at(50));
 }
 
+TEST(a_memory_that_a_checkpoint_shows_is_used) {
+  int64_t shown = STORE_AS_AGENT("Force pushes to main were blocked by the server in May");
+  cli_day(15);
+  CHECK_INT(jint(OK("checkpoint", "force-push to main"), "relevant[0].id"), shown);
+  check_nothing_done(maintain_at(30));
+  CHECK_STR(memory_state(shown), "active");
+  CHECK(has(CAIRN("events").out, "memory:read               checkpoint"));
+}
+
 /* ---- memories that do not age ---- */
 
 TEST(what_a_person_wrote_stays) {

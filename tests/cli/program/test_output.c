@@ -217,6 +217,7 @@ TEST(what_changed_nothing_is_not_undone) {
 TEST(a_change_says_where_it_went) {
   CHECK(has(CAIRN("remember", "The staging database is on port 5433").out, "\n  fact · global\n"));
   CHECK(has(CAIRN("task", "add", "Write the release notes").out, "\n  task · global\n"));
+  CHECK(has(CAIRN("action", "add", "Renew the certificate").out, "pending · global  Renew the certificate\n"));
   cli_set("CAIRN_PROJECT=shop");
   CHECK(has(CAIRN("remember", "--scope", "global", "Parsley grows in pots").out, "\n  fact · global\n"));
   CHECK(has(CAIRN("remember", "Basil stands on the sill").out, "\n  fact\n"));

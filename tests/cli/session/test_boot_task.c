@@ -131,3 +131,17 @@ TEST(dropped_matches_are_found_by_the_named_search) {
   CHECK_STR(jstr(r, "dropped[0].section"), "relevant");
   CHECK_STR(jstr(r, "dropped[0].fetch"), "cairn search 'upgrade  PostgreSQL  from 15 to 17'");
 }
+
+TEST(faded_matches_of_the_task_are_counted) {
+  STORE_AS_AGENT("The settings page has no dark mode yet");
+  STORE_AS_AGENT("A switch for dark mode was asked for by users of the settings page");
+  STORE_AS_AGENT("The lease of the meadow office ends in 41 months");
+  cli_day(25);
+  CHECK_INT(jint(OK("maintain"), "faded"), 3);
+  yyjson_val *r = OK("boot", "--task", topics[2].task);
+  CHECK_STR(jstr(r, "dropped[0].section"), "relevant");
+  CHECK_INT(jint(r, "dropped[0].count"), 2);
+  CHECK_STR(jstr(r, "dropped[0].state"), "faded");
+  CHECK(has(jstr(r, "text"), "- 2 faded: cairn list --state faded"));
+  CHECK_INT(jlen(OK("boot", "--task", "bake bread"), "dropped"), 0);
+}

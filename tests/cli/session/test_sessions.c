@@ -291,6 +291,19 @@ TEST(a_checkpoint_shows_guardrails_about_the_action) {
   CHECK(jpos(r, "relevant", push) < 0);
 }
 
+TEST(a_checkpoint_counts_faded_memories_about_the_action) {
+  STORE_AS_AGENT("Force pushes to the main branch were blocked by the server in May");
+  STORE_AS_AGENT("The pier was built for swimmers");
+  cli_day(25);
+  CHECK_INT(jint(OK("maintain"), "faded"), 2);
+  yyjson_val *r = OK("checkpoint", "force-push to main");
+  CHECK_INT(jlen(r, "relevant"), 0);
+  CHECK_INT(jint(r, "faded"), 1);
+  CHECK_STR(jstr(r, "fetch"), "cairn list --state faded");
+  CHECK(has(CAIRN("checkpoint", "push to main by force").out, "faded, but about the action: 1; cairn list"));
+  CHECK(!jget(OK("checkpoint", "bake bread"), "faded"));
+}
+
 TEST(a_checkpoint_prints_headlines_of_guardrails_once) {
   STORE("--type", "guardrail", "--headline", "No parking", "Cars on pier seven block the fire brigade.");
   STORE("--type", "guardrail", "Boats on pier eight block the fire brigade");
