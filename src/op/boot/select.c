@@ -18,7 +18,7 @@ enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 /* Pinned blockers of agents that are protected. */
 enum { AGENT_PINS = 10 };
 
-/* Score of a hit for the task, in relation to the best one, if it is RELEVANT_SCORE too. */
+/* Least score of a hit for the task as a share of the best one; it is at least RELEVANT_SCORE besides. */
 #define RELEVANT_SHARE 0.4
 
 /* In display order. Tasks are dropped first, then patterns, then the rest; matches of the task, blockers and action
