@@ -205,7 +205,8 @@ const struct op store_ops[] = {
    .params = sync_params, .flags = OP_WRITE | OP_GATED,
    .local = "reads and writes a file on the server",
    .result = "file project written:bool created:bool dry_run:bool shown:int left_out:int hidden:int "
-   "faded?:int stale?:int added:[(line:int id:int headline supersedes?:int)] changed:[(line:int id:int headline supersedes?:int)] "
+   "faded?:int stale?:int added:[(line:int id:int headline supersedes?:int)] "
+   "changed:[(line:int id:int headline supersedes?:int)] "
    "removed:[(id:int headline state?)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
    "conflicts:[(line:int id:int text stored)] offer? txn?:int",
    .run = op_sync},

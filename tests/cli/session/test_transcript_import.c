@@ -76,8 +76,8 @@ TEST(the_default_folders_are_imported_once) {
 TEST(the_transcript_names_the_project_if_the_folder_is_gone) {
   put_samples();
   yyjson_val *r = OK("transcript", "import");
-  /* Neither /home/dana/work/parser nor .../lexer exists here. The first was in a repository; the second gives its
-   * name. */
+  /* The folders parser and lexer of the samples do not exist. The first was in a repository; the second gives its name.
+   */
   CHECK_INT(jint(r, "projects.parser"), 16);
   CHECK_INT(jint(r, "projects.lexer"), 10);
   struct json_lines lines = stored("parser", SESSION);
@@ -153,7 +153,7 @@ TEST(lost_or_damaged_progress_only_costs_time) {
 
 TEST(the_repository_names_the_project_also_in_worktrees) {
   const char *at = home();
-  const char *repository = textf("%s/work/Lamp", at);
+  const char *repository = textf("%s/code/Lamp", at);
   make_folder(textf("%s/.git/objects", repository));
   make_folder(textf("%s/.git/refs", repository));
   make_folder(textf("%s/.git/worktrees/blue", repository));
@@ -172,7 +172,7 @@ TEST(the_repository_names_the_project_also_in_worktrees) {
   yyjson_val *r = OK("transcript", "import");
   CHECK_INT(jint(r, "projects.Lamp"), 3);
   /* A session stays in its project even if the folder is renamed. */
-  CHECK(rename(repository, textf("%s/work/Torch", at)) == 0);
+  CHECK(rename(repository, textf("%s/code/Torch", at)) == 0);
   file_write(claude_file(), str_from(textf("%s%s", user_line("u1", textf("%s/src", repository), "in the repository"),
                                            user_line("u4", textf("%s/src", repository), "more"))));
   r = OK("transcript", "import");

@@ -44,7 +44,7 @@ static int64_t shown_task(yyjson_mut_val *r, size_t i) { return brain_int(script
 TEST(boot_lists_tasks_by_priority_up_to_the_cap) {
   script_open("openbrain2");
   char content[40];
-  int64_t low = task_id("Count the gulls of the hall", "low"), other = task_id("Paint a door", "low");
+  int64_t low = task_id("Count the gulls in the hall", "low"), other = task_id("Paint a door", "low");
   int64_t first = task_id("Answer a letter", "medium"), near = task_id("Feed the gulls in the hall", "medium"),
           high = 0;
   for (int i = 0; i < 16; i++) {
