@@ -174,6 +174,12 @@ struct str redact_apply(struct arena *a, struct str text, const struct secret_hi
   return buf_str(&out);
 }
 
+struct str redact_all(struct arena *a, struct str text, const struct redactor *what) {
+  struct secret_hits hits;
+  redact_find(a, text, what, &hits);
+  return redact_apply(a, text, &hits);
+}
+
 /* Adds the characters [from, to) of s on one line. */
 static void add_characters(struct buf *out, struct str s, size_t from, size_t to) {
   size_t pos = 0;

@@ -51,6 +51,8 @@ void redact_find(struct arena *a, struct str text, const struct redactor *what, 
 
 /* Returns `text` with each hit replaced by [REDACTED:<pattern>]. */
 struct str redact_apply(struct arena *a, struct str text, const struct secret_hits *hits);
+/* Both at once. */
+struct str redact_all(struct arena *a, struct str text, const struct redactor *what);
 
 /* "line 3: ghp_ab…wxyz": the position and a recognizable part of a hit. Shows at most the first 6 and last 4
  * characters, never more than a third, and nothing of a vault value. */

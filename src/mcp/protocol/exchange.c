@@ -78,9 +78,8 @@ void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data
   va_start(ap, fmt);
   struct str message = arena_vprintf(x->arena, fmt, ap);
   va_end(ap);
-  struct secret_hits hits; /* may quote the client's input; the store's patterns may be unavailable */
-  redact_find(x->arena, message, NULL, &hits);
-  message = redact_apply(x->arena, message, &hits);
+  /* It may quote the client's input. The store's patterns may be unavailable. */
+  message = redact_all(x->arena, message, NULL);
   error_set(&x->failure, status_of(code), "%.*s", STR_ARG(message));
   send_answer(x, http, rpc_error(x->arena, x->doc, x->in->id, code, message, data));
 }

@@ -245,9 +245,7 @@ enum status embedding_calibrate(struct op_call *call, struct embedding *e, struc
 
 /* For text that is sent to a server or stored in the cache. */
 static struct str redacted(struct op_call *call, struct str text) {
-  struct secret_hits hits = {0};
-  redact_find(call->arena, text, call->secrets, &hits);
-  return hits.n ? redact_apply(call->arena, text, &hits) : text;
+  return redact_all(call->arena, text, call->secrets);
 }
 
 static bool is_last_query(const struct pooled *p, const char *hash) {

@@ -63,10 +63,8 @@ static void copy_message(struct recorded_call *r, const struct error *error) {
   jmp_buf oom;
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom)) {
-    struct secret_hits hits = {0};
     struct str text = valid_utf8(&a, str_from(error->message));
-    redact_find(&a, text, NULL, &hits);
-    copy_text(r->message, sizeof(r->message), redact_apply(&a, text, &hits));
+    copy_text(r->message, sizeof(r->message), redact_all(&a, text, NULL));
   }
   arena_release(&a);
 }

@@ -35,16 +35,10 @@ static const char *action_name(struct str action) {
   return updated ? "updated" : str_is(action, "skipped") ? "skipped" : "stored";
 }
 
-/* The metadata must not name a piece of a secret that the setting secrets.mode redacts. */
-static struct str without_secrets(struct arena *a, struct str text) {
-  struct secret_hits hits = {0};
-  redact_find(a, text, NULL, &hits);
-  return redact_apply(a, text, &hits);
-}
-
+/* They must not name a piece of a secret that the setting secrets.mode redacts. */
 static void put_metadata(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
   struct extracted found = {0};
-  extract_metadata(run->arena, STR(""), without_secrets(run->arena, json_str(run->args, "content")), &found);
+  extract_metadata(run->arena, STR(""), redact_all(run->arena, json_str(run->args, "content"), NULL), &found);
   json_put_strs(run->doc, to, "people", &found.people);
   json_put_strs(run->doc, to, "topics", &found.topics);
   if (str_is(result_text(memory, "kind"), kind_names[KIND_RULE])) /* a rule is never done */
