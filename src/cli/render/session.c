@@ -70,7 +70,6 @@ static void render_scratch_get(struct page *page, yyjson_val *r) {
 }
 
 /* clang-format off */
-#define ITEM "{dim id}  {status}  {text 30}\n"
 
 const struct renderer session_renderers[] = {
   {.op = "boot", .result = render_boot},
@@ -82,7 +81,7 @@ const struct renderer session_renderers[] = {
   {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items no pending action items\n"
    "@candidates candidate, not pending | memory {memory} | {text}"},
   {.op = "action add", .layout = "{dim id}  {status}<project?{scope}| · global>  {text 48}"},
-  {.op = "action ack", .layout = ITEM "?<#remaining?  {remaining} still pending>"},
+  {.op = "action ack", .layout = "{dim id}  {status}  {text 30}\n?<#remaining?  {remaining} still pending>"},
   {.op = "checkpoint", .result = render_checkpoint},
   {.op = "scratch set", .layout = "{key}  {n bytes} byte{s bytes}"},
   {.op = "scratch get", .result = render_scratch_get},

@@ -137,16 +137,19 @@ static void set_fetches(struct boot *b) {
   }
 }
 
-/* Counts memories that would be in the section if maintenance had not retired them. */
-static enum status count_retired(struct boot *b, enum boot_place g, struct filter f, const char *state,
-                                 const char *fetch) {
-  struct boot_group *group = &b->groups[g];
-  int64_t n = 0;
-  f.trusted = true;
-  TRY(memory_count(b->call->engine->store, &b->scope, &f, b->call->arena, &n, b->call->err));
+/* `n` memories would be in the section if maintenance had not retired them. */
+static void add_retired(struct boot_group *group, int64_t n, const char *state, const char *fetch) {
   group->retired = state;
   group->fetch_retired = fetch;
   group->retired_count += (size_t)n;
+}
+
+static enum status count_retired(struct boot *b, enum boot_place g, struct filter f, const char *state,
+                                 const char *fetch) {
+  int64_t n = 0;
+  f.trusted = true;
+  TRY(memory_count(b->call->engine->store, &b->scope, &f, b->call->arena, &n, b->call->err));
+  add_retired(&b->groups[g], n, state, fetch);
   return STATUS_OK;
 }
 
@@ -219,21 +222,12 @@ static bool is_protected(const struct memory *m) {
   return is_always_delivered(m) || (t && t->boot == BOOT_IDENTITY && !t->droppable);
 }
 
-static enum status count_faded_matches(struct boot *b, struct query *q, double score) {
-  struct boot_group *group = &b->groups[BOOT_G_RELEVANT];
-  int64_t n;
-  TRY(retrieve_faded(q, BOOT_RELEVANT, score, &n));
-  group->retired = "faded";
-  group->fetch_retired = LIST_FADED;
-  group->retired_count = (size_t)n;
-  return STATUS_OK;
-}
-
 /* The best hits of a search by the task, of every kind except blockers, which are listed above. */
 static enum status add_relevant(struct boot *b) {
   struct op_call *call = b->call;
   struct boot_group *group = &b->groups[BOOT_G_RELEVANT];
   struct hits hits = {0};
+  int64_t faded;
   struct query q = {.call = call, .text = str_trim(json_str(call->args, "task")), .scope = b->scope};
   if (str_empty(q.text))
     return STATUS_OK;
@@ -244,7 +238,9 @@ static enum status add_relevant(struct boot *b) {
   TRY(retrieve(&q, STATES_SEARCHED, BOOT_RELEVANT, &hits));
   b->degraded = q.set.degraded;
   double least = hits.n ? fmax(RELEVANT_SCORE, RELEVANT_SHARE * hits.v[0].score) : RELEVANT_SCORE;
-  TRY(count_faded_matches(b, &q, hits.n < BOOT_RELEVANT ? least : fmax(least, hits.v[hits.n - 1].score)));
+  TRY(retrieve_faded(&q, BOOT_RELEVANT, hits.n < BOOT_RELEVANT ? least : fmax(least, hits.v[hits.n - 1].score),
+                     &faded));
+  add_retired(group, faded, "faded", LIST_FADED);
   for (size_t i = 0; i < hits.n && hits.v[i].score >= least; i++) {
     struct memory *m = &hits.v[i].m;
     bool shown;

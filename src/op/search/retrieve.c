@@ -403,6 +403,13 @@ enum status retrieve_faded(struct query *q, int64_t limit, double score, int64_t
   return STATUS_OK;
 }
 
+void put_faded(struct op_call *call, int64_t n) {
+  if (!n)
+    return;
+  json_put_int(call->doc, call->result, "faded", n);
+  json_put(call->doc, call->result, "fetch", STR(LIST_FADED));
+}
+
 enum status retrieve_set_mode(struct query *q, struct str mode) {
   struct op_call *call = q->call;
   if (str_empty(mode)) {

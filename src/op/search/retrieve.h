@@ -55,3 +55,5 @@ NODISCARD enum status retrieve(struct query *q, const char *states, int64_t limi
 /* Number of faded memories among the best `limit` that score more. Replies count them, as they show only others. */
 NODISCARD enum status retrieve_faded(struct query *q, int64_t limit, double score, int64_t *ret_n);
 #define LIST_FADED "cairn list --state faded" /* the command that shows them */
+/* Adds both to the result, if there are any. */
+void put_faded(struct op_call *call, int64_t n);

@@ -152,12 +152,10 @@ static struct str query_text(struct op_call *call) {
 /* Logs the search, with secrets in the query redacted. Returns the logged detail. */
 static struct str note_search(struct query *q, const struct hits *hits) {
   struct op_call *call = q->call;
-  struct secret_hits secrets = {0};
-  struct str query = query_text(call);
-  redact_find(call->arena, query, call->secrets, &secrets);
+  struct str query = redact_all(call->arena, query_text(call), call->secrets);
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
-  json_put(doc, detail, "query", utf8_cut(redact_apply(call->arena, query, &secrets), 1000));
+  json_put(doc, detail, "query", utf8_cut(query, 1000));
   yyjson_mut_val *results = json_put_arr(doc, detail, "results");
   for (size_t i = 0; i < hits->n; i++)
     yyjson_mut_arr_add_sint(doc, results, hits->v[i].m.id);
@@ -286,13 +284,9 @@ static enum status put_results(struct query *q, struct hits *hits, int64_t budge
 
 /* Faded memories that match better than the last hit, but have no room in the reply. */
 static enum status count_faded(struct query *q, const struct hits *shown) {
-  struct op_call *call = q->call;
   int64_t better;
   TRY(retrieve_faded(q, q->limit, shown->v[shown->n - 1].score, &better));
-  if (!better)
-    return STATUS_OK;
-  json_put_int(call->doc, call->result, "faded", better);
-  json_put(call->doc, call->result, "fetch", STR(LIST_FADED));
+  put_faded(q->call, better);
   return STATUS_OK;
 }
 

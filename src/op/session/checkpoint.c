@@ -120,10 +120,7 @@ static enum status put_relevant(struct checkpoint *c, yyjson_mut_val *arr) {
   if (q.set.degraded.p)
     c->degraded = q.set.degraded;
   TRY(retrieve_faded(&q, RELEVANT, fmax(RELEVANT_SCORE, shown < RELEVANT ? 0 : last), &faded));
-  if (faded) {
-    json_put_int(call->doc, call->result, "faded", faded);
-    json_put(call->doc, call->result, "fetch", STR(LIST_FADED));
-  }
+  put_faded(call, faded);
   return STATUS_OK;
 }
 
