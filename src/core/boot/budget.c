@@ -143,12 +143,14 @@ struct victims {
 };
 
 /* Lines are dropped in this order. */
-enum rank { RANK_FREE, RANK_AGENT, RANK_PERSON, RANK_NEVER };
+enum rank { RANK_SURPLUS, RANK_FREE, RANK_AGENT, RANK_PERSON, RANK_NEVER };
 
 static enum rank rank_of(const struct boot_line *line) {
   if (line->protect)
     return line->by_agent ? RANK_AGENT : RANK_NEVER;
-  return line->outranks ? RANK_PERSON : RANK_FREE;
+  if (line->outranks)
+    return RANK_PERSON;
+  return line->surplus ? RANK_SURPLUS : RANK_FREE;
 }
 
 /* Adds the lines of a rank, those of the lowest drop order first, from the end of each group. */
@@ -165,6 +167,7 @@ static void add_victims(struct arena *a, const struct boot_payload *p, enum rank
 
 static struct victims list_victims(struct arena *a, const struct boot_payload *p) {
   struct victims all = {0}, persons = {0};
+  add_victims(a, p, RANK_SURPLUS, &all);
   add_victims(a, p, RANK_FREE, &all);
   add_victims(a, p, RANK_PERSON, &persons);
   if (persons.n > 0) {

@@ -10,6 +10,7 @@ struct boot_line {
   struct str text;     /* one line */
   bool protect;        /* dropped only if `by_agent`, to make room for lines with `outranks` */
   bool by_agent;       /* not written by a person */
+  bool surplus;        /* dropped before everything else */
   bool outranks;       /* a person's blocker: dropped after everything that agents wrote */
   bool dropped;        /* set by boot_fit_budget() */
   struct str headline; /* in the JSON; the text if absent */
@@ -47,7 +48,8 @@ struct boot_payload {
 void boot_put_retired(yyjson_mut_doc *doc, yyjson_mut_val *dropped, const struct boot_group *group);
 
 /* Applies the budget: drops lines until the JSON result fits. Drops from the end of the group with the lowest drop
- * order first: lines without protection, then those that agents protected, then a person's blockers. Returns the
- * result: the members of `head`, then text, tokens, budget, sections, dropped, and the groups with `member` set. */
+ * order first: surplus lines, then others without protection, then those that agents protected, then a person's
+ * blockers. Returns the result: the members of `head`, then text, tokens, budget, sections, dropped, and the groups
+ * with `member` set. */
 yyjson_mut_val *boot_fit_budget(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
                                 size_t *ret_tokens);

@@ -15,10 +15,14 @@
 
 enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 
-/* Pinned blockers of agents that are protected. */
-enum { AGENT_PINS = 10 };
+/* Of the blockers of agents, pinned ones first, these are kept like other lines, and pinned ones protected. The others
+ * are surplus: they take no place from anything else. */
+enum { AGENT_BLOCKERS = 10 };
 
-/* Least score of a hit for the task as a share of the best one; it is at least RELEVANT_SCORE besides. */
+/* Some memories about a task share no word with it ("make the page faster", "lazy loading cut the time to first
+ * paint"), so if the best match has RELEVANT_SCORE, the next best need less. All need this share of the best score. */
+enum { LESS_RELEVANT = 5 };
+#define LESS_RELEVANT_SCORE 0.12
 #define RELEVANT_SHARE 0.4
 
 /* In display order. Tasks are dropped first, then patterns, then the rest; matches of the task, blockers and action
@@ -190,10 +194,11 @@ static enum status add_delivered(struct boot *b) {
   return STATUS_OK;
 }
 
-static void add_blocker(struct boot *b, const struct memory *m, bool protect) {
+static void add_blocker(struct boot *b, const struct memory *m, bool protect, bool surplus) {
   add(b, BOOT_G_BLOCKERS, m, SIZE_MAX, protect);
   struct boot_group *group = &b->groups[BOOT_G_BLOCKERS];
   struct boot_line *line = &group->v[group->n - 1];
+  line->surplus = surplus;
   line->author = memory_author(m);
   if (line->author.p)
     line->text = arena_printf(b->call->arena, "%.*s (written by %.*s, not by a person)", STR_ARG(line->text),
@@ -203,14 +208,16 @@ static void add_blocker(struct boot *b, const struct memory *m, bool protect) {
 /* A person's first, and of each those that are always delivered. */
 static enum status add_blockers(struct boot *b) {
   struct memories rules = {0};
-  size_t pins = 0;
+  size_t of_agents = 0;
   TRY(boot_list(b, (struct filter){.severity = STR("blocker")}, &rules));
   for (int pass = 0; pass < 4; pass++)
     for (size_t i = 0; i < rules.n; i++) {
       const struct memory *m = &rules.v[i];
-      bool always = is_always_delivered(m);
-      if (memory_is_by_person(m) == (pass < 2) && always == (pass % 2 == 0))
-        add_blocker(b, m, always && (pass == 0 || pins++ < AGENT_PINS));
+      bool always = is_always_delivered(m), by_person = pass < 2;
+      if (memory_is_by_person(m) != by_person || always != (pass % 2 == 0))
+        continue;
+      bool surplus = !by_person && of_agents++ >= AGENT_BLOCKERS;
+      add_blocker(b, m, always && !surplus, surplus);
     }
   return STATUS_OK;
 }
@@ -222,8 +229,16 @@ static bool is_protected(const struct memory *m) {
   return is_always_delivered(m) || (t && t->boot == BOOT_IDENTITY && !t->droppable);
 }
 
-/* The best hits of a search by the task, of every kind except blockers, which are listed above. */
+/* Of the next match to be listed. */
+static double least_score(const struct boot_group *group, double best) {
+  bool less = group->n > 0 && group->n < LESS_RELEVANT;
+  return fmax(less ? LESS_RELEVANT_SCORE : RELEVANT_SCORE, RELEVANT_SHARE * best);
+}
+
+/* The best hits of a search by the task, of every kind except blockers, which are listed above. Those beyond the cap
+ * are counted. */
 static enum status add_relevant(struct boot *b) {
+  enum { MATCHES = 3 * BOOT_RELEVANT };
   struct op_call *call = b->call;
   struct boot_group *group = &b->groups[BOOT_G_RELEVANT];
   struct hits hits = {0};
@@ -231,25 +246,32 @@ static enum status add_relevant(struct boot *b) {
   struct query q = {.call = call, .text = str_trim(json_str(call->args, "task")), .scope = b->scope};
   if (str_empty(q.text))
     return STATUS_OK;
-  q.filter = (struct filter){.trusted = true, .no_retired_tasks = true};
-  group->fetch = search_command(call->arena, q.text);
+  q.filter = (struct filter){.trusted = true, .no_retired_tasks = true, .no_blockers = true};
+  group->fetch = arena_printf(call->arena, "%s --limit %d", search_command(call->arena, q.text), (int)MATCHES).p;
   TRY(retrieve_set_mode(&q, STR_NONE));
   TRY(retrieve_prepare(&q));
-  TRY(retrieve(&q, STATES_SEARCHED, BOOT_RELEVANT, &hits));
+  TRY(retrieve(&q, STATES_SEARCHED, MATCHES, &hits));
   b->degraded = q.set.degraded;
-  double least = hits.n ? fmax(RELEVANT_SCORE, RELEVANT_SHARE * hits.v[0].score) : RELEVANT_SCORE;
-  TRY(retrieve_faded(&q, BOOT_RELEVANT, hits.n < BOOT_RELEVANT ? least : fmax(least, hits.v[hits.n - 1].score),
-                     &faded));
-  add_retired(group, faded, "faded", LIST_FADED);
-  for (size_t i = 0; i < hits.n && hits.v[i].score >= least; i++) {
+  double best = 0, last = 0;
+  for (size_t i = 0; i < hits.n; i++) {
     struct memory *m = &hits.v[i].m;
     bool shown;
     TRY(check_skill(b, m, &shown));
-    if (str_is(m->severity, "blocker") || !shown)
+    if (!shown)
       continue;
-    add(b, BOOT_G_RELEVANT, m, SIZE_MAX, is_protected(m));
-    group->v[group->n - 1].type = m->type;
+    best = fmax(best, hits.v[i].score);
+    if (hits.v[i].score < least_score(group, best))
+      break;
+    size_t before = group->n;
+    add(b, BOOT_G_RELEVANT, m, BOOT_RELEVANT, is_protected(m));
+    if (group->n == before)
+      continue;
+    group->v[before].type = m->type;
+    last = hits.v[i].score;
   }
+  double least = fmax(RELEVANT_SCORE, RELEVANT_SHARE * best);
+  TRY(retrieve_faded(&q, BOOT_RELEVANT, group->dropped ? last : least, &faded));
+  add_retired(group, faded, "faded", LIST_FADED);
   return STATUS_OK;
 }
 

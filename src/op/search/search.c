@@ -316,20 +316,26 @@ const char *search_command(struct arena *a, struct str query) {
   return arena_printf(a, "cairn search '%.*s'", STR_ARG(text)).p;
 }
 
-/* Number of hits in other projects that the caller may read, if it did not name where to search. */
-static enum status put_elsewhere(struct op_call *call) {
+/* Counts the hits in other projects that the caller may read, if it did not name where to search. Outside a project,
+ * few memories are visible: those of other projects count, too, if they match better than a weak hit. */
+static enum status put_elsewhere(struct op_call *call, const struct hits *shown) {
   struct query q;
   struct hits found = {0};
-  if (call->caller.all_projects || call->caller.project_given || json_str(call->args, "scope").p)
+  double best = shown->n ? shown->v[0].score : 0;
+  int64_t elsewhere = 0;
+  if (call->caller.all_projects || call->caller.project_given || json_str(call->args, "scope").p ||
+      (shown->n && (best >= RELEVANT_SCORE || !str_empty(call->caller.project))))
     return STATUS_OK;
   call->caller.all_projects = true;
   enum status s = read_query(call, &q);
   call->caller.all_projects = false;
   TRY(s);
   TRY(retrieve(&q, STATES_SEARCHED, q.limit, &found));
-  if (!found.n)
+  for (size_t i = 0; i < found.n; i++)
+    elsewhere += found.v[i].score > best;
+  if (!elsewhere)
     return STATUS_OK;
-  json_put_int(call->doc, call->result, "elsewhere", (int64_t)found.n);
+  json_put_int(call->doc, call->result, "elsewhere", elsewhere);
   json_put(call->doc, call->result, "fetch",
            arena_printf(call->arena, "%s --all-projects", search_command(call->arena, query_text(call))));
   return STATUS_OK;
@@ -362,7 +368,7 @@ static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits
   TRY(put_mode(q));
   TRY(put_results(q, ret_hits, budget));
   TRY(put_not_indexed(q, ret_hits->n));
-  return ret_hits->n ? STATUS_OK : put_elsewhere(q->call);
+  return put_elsewhere(q->call, ret_hits);
 }
 
 enum status op_search(struct op_call *call) {

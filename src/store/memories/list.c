@@ -51,6 +51,8 @@ void filter_where(struct sql *q, const struct filter *f) {
     where_label(q, "people", &f->people.v[i]);
   if (f->no_retired_tasks)
     sql_add(q, " AND (m.status IS NULL OR m.status IN ('open', 'blocked'))");
+  if (f->no_blockers)
+    sql_add(q, " AND (m.severity IS NULL OR m.severity <> 'blocker')");
   if (f->trusted)
     sql_add(q, " AND " SQL_TRUSTED);
   if (f->untrusted)

@@ -131,6 +131,7 @@ struct filter {
   struct spellings people; /* each in any of its spellings */
   int64_t since, until;    /* creation time; 0 = unbounded */
   bool no_retired_tasks;   /* exclude done and stale tasks */
+  bool no_blockers;        /* exclude rules of severity blocker */
   bool trusted;            /* only trusted memories: SQL_TRUSTED */
   bool untrusted;          /* only the others */
   bool by_person;          /* only what a person wrote */

@@ -103,6 +103,11 @@ TEST(a_search_names_hits_of_other_projects) {
   CHECK(!jget(OK("search", "session cookie", "--scope", "global"), "elsewhere"));
   STORE("The session cookie of the test site is called tid");
   CHECK(!jget(OK("search", "session cookie"), "elsewhere"));
+  /* A weak hit hides no better ones. */
+  STORE("--project", "web", "The walnut harvest begins in October");
+  r = OK("search", "when does the walnut harvest begin, in which session");
+  CHECK_INT(jlen(r, "results"), 1);
+  CHECK_INT(jint(r, "elsewhere"), 1);
 }
 
 /* ---- tables ---- */
