@@ -128,6 +128,7 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   TRY(write_commit(call, &txn, &w));
   put_file(call, was->path, content, &w);
   json_put(call->doc, call->result, "text", text);
+  put_no_project(call, w.m.project);
   TRY(call_commit(call, &txn));
   write_index_rest(call, &w);
   return STATUS_OK;

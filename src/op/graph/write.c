@@ -224,8 +224,10 @@ enum status op_graph_create(struct op_call *call) {
   }
   put_nodes(call, "entities", &c.nodes);
   put_relations(call, "relations", &c.added);
-  if (c.writes.n || c.added.n)
+  if (c.writes.n || c.added.n) {
+    put_no_project(call, call->caller.project);
     return call_commit(call, &txn);
+  }
   store_rollback(txn.store);
   return STATUS_OK;
 }
@@ -274,6 +276,7 @@ enum status op_graph_observe(struct op_call *call) {
     return STATUS_OK;
   TRY(call_begin(call, &txn));
   TRY(commit_all(call, &txn, &writes));
+  put_no_project(call, call->caller.project);
   return call_commit(call, &txn);
 }
 

@@ -89,6 +89,20 @@ enum status call_commit(struct op_call *call, struct txn *txn) {
   return txn_commit(txn, call->err);
 }
 
+bool call_lacks_project(const struct op_call *call) {
+  const struct caller *c = &call->caller;
+  return !c->project_given && c->origin && !str_empty(c->origin->connection);
+}
+
+void put_no_project(struct op_call *call, struct str project) {
+  if (!str_empty(project) || !call_lacks_project(call))
+    return;
+  yyjson_mut_val *warning = yyjson_mut_arr_add_obj(call->doc, json_put_arr(call->doc, call->result, "warnings"));
+  json_put(call->doc, warning, "code", STR(NO_PROJECT_CODE));
+  json_put(call->doc, warning, "message", STR(NO_PROJECT_MESSAGE));
+  json_put(call->doc, warning, "fix", STR(NO_PROJECT_FIX));
+}
+
 enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {
   assert(op_param(call->op, str_from(name)));
   struct scope scope = call_scope(call);

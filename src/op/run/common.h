@@ -21,6 +21,15 @@ NODISCARD enum status call_commit(struct op_call *call, struct txn *txn);
 NODISCARD enum status call_put_hash(struct op_call *call);
 
 /* The memory named by argument `name` (id, uid or key). */
+/* True for a server's client that names no project, so that what it stores is global. */
+bool call_lacks_project(const struct op_call *call);
+#define NO_PROJECT_CODE "no_project"
+#define NO_PROJECT_MESSAGE "stored globally, visible in every project: the call names no project"
+#define NO_PROJECT_FIX                                                                                                 \
+  "if it belongs to a project, undo it and repeat the call with that project; clients name their project in the URL "  \
+  "(/mcp?project=NAME) or the header Cairn-Project"
+/* Adds this warning to the result if the call stored something globally for that reason. */
+void put_no_project(struct op_call *call, struct str project);
 NODISCARD enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory);
 /* "7d" (relative to now, in the direction of sign) or a timestamp; 0 if the argument is missing. */
 NODISCARD enum status call_time(struct op_call *call, const char *name, int sign, int64_t *ret_ms);

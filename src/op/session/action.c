@@ -93,6 +93,7 @@ enum status op_action_add(struct op_call *call) {
     TRY(action_adopt(&txn, &item, call->err));
   put_action_item(call->doc, call->result, &item);
   json_put(call->doc, call->result, "action", added ? STR("added") : STR("already"));
+  put_no_project(call, item.project);
   return txn_commit(&txn, call->err);
 }
 

@@ -300,6 +300,7 @@ enum status op_session_handoff(struct op_call *call) {
   json_put_opt(call->doc, call->result, "session", found ? session.handle : STR_NONE);
   json_put(call->doc, call->result, "project", txn.project);
   json_put_int(call->doc, call->result, "length", (int64_t)utf8_length(text));
+  put_no_project(call, txn.project);
   return txn_commit(&txn, call->err);
 }
 

@@ -67,7 +67,7 @@ static const struct param file_rename_params[] = {
   FILE_PATH("old_path", "a file or folder"), FILE_PATH("new_path", "its new name"), END
 };
 
-#define FILE_WRITTEN "path id:int uid size:int lines:int trust suspect? untrusted?:bool text txn?:int degraded?"
+#define FILE_WRITTEN "path id:int uid size:int lines:int trust suspect? untrusted?:bool text txn?:int degraded? warnings?:[@warning]"
 
 const struct op knowledge_ops[] = {
   {.name = "source add", .group = "Knowledge", .summary = "Index the files of a folder for search",
@@ -162,13 +162,13 @@ const struct op knowledge_ops[] = {
    .example = "cairn graph create '{\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[\"Makes "
    "anvils\"]}'",
    .params = graph_create_params, .flags = OP_WRITE | OP_PROJECT,
-   .result = "entities:[@entity] relations:[@relation] txn?:int",
+   .result = "entities:[@entity] relations:[@relation] txn?:int warnings?:[@warning]",
    .run = op_graph_create},
   {.name = "graph observe", .group = "Graph", .summary = "Add observations to entities",
    .help = "Each observation is a memory. Known ones are skipped.",
    .example = "cairn graph observe '{\"entityName\":\"Acme\",\"contents\":[\"Has 12 employees\"]}'",
    .params = graph_observe_params, .flags = OP_WRITE | OP_PROJECT,
-   .result = "results:[(entityName addedObservations:[text])] txn?:int",
+   .result = "results:[(entityName addedObservations:[text])] txn?:int warnings?:[@warning]",
    .run = op_graph_observe},
   {.name = "graph delete", .group = "Graph", .summary = "Delete entities, observations or relations",
    .help = "Missing ones are not an error. Observations are forgotten; 'cairn undo' restores them.",

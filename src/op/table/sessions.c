@@ -63,7 +63,7 @@ const struct op sessions_ops[] = {
    .help = "Boot shows the newest note to later sessions of the project.",
    .example = "cairn session handoff 'Tests pass; the docs are left.'\ncairn session handoff",
    .params = session_handoff_params, .flags = OP_WRITE | OP_NO_TXN | OP_PROJECT,
-   .result = "id?:int session? project? length?:int handoff?:@handoff|null",
+   .result = "id?:int session? project? length?:int handoff?:@handoff|null warnings?:[@warning]",
    .routes = ROUTES(
      ROUTE("GET", "/session/handoff", .without = "text", .summary = "Show the last handoff"),
      ROUTE("POST", "/session/handoff", .summary = "Leave a handoff note for the next session")),
@@ -87,7 +87,7 @@ const struct op sessions_ops[] = {
    .help = "Sessions that boot from now on must answer it before they can write in this project.",
    .example = "cairn action add 'Rotate the signing key before the release'",
    .params = action_add_params, .flags = OP_WRITE | OP_NO_TXN | OP_PROJECT,
-   .result = "+action action=added|already",
+   .result = "+action action=added|already warnings?:[@warning]",
    .routes = ROUTES(ROUTE("POST", "/actions")),
    .run = op_action_add},
   {.name = "action ack", .group = "Sessions", .summary = "Answer an action item",

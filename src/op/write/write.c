@@ -422,14 +422,10 @@ static enum status check_skill(struct op_call *call, struct txn *txn, const stru
 
 /* A network client has no folder that would name its project. */
 static void warn_no_project(struct op_call *call, struct write *w) {
-  const struct caller *c = &call->caller;
-  if (!str_empty(w->m.project) || c->project_given || !is_from_network(c))
-    return;
-  list_push(call->arena, &w->warnings,
-            (struct warning){.code = "no_project",
-                             .message = STR("stored globally, visible in every project: the call names no project"),
-                             .fix = STR("connect to /mcp?project=NAME, send the header Cairn-Project, or set scope to "
-                                        "global if that is intended")});
+  if (str_empty(w->m.project) && call_lacks_project(call))
+    list_push(
+        call->arena, &w->warnings,
+        (struct warning){.code = NO_PROJECT_CODE, .message = STR(NO_PROJECT_MESSAGE), .fix = STR(NO_PROJECT_FIX)});
 }
 
 /* A long text is indexed in several transactions, so other writers wait for a part of it at most. The first stores the

@@ -481,6 +481,21 @@ TEST(the_header_names_the_project, .seconds = 60) {
   r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The cellar is locked at ten\",\"scope\":\"global\"}");
   CHECK(!warning(r.json, "no_project"));
   CHECK_INT(jint(REQUEST(s, "GET", "/api/v1/memories", NULL, "Cairn-Project: shop").json, "total"), 3);
+  /* So do other operations that store something. */
+  static const char *const stored[][2] = {
+      {"/api/v1/actions", "{\"text\":\"Renew the licence of the mill\"}"},
+      {"/api/v1/session/handoff", "{\"text\":\"The mill is half painted\"}"},
+      {"/api/v1/ops/file-create", "{\"path\":\"/memories/mill.md\",\"file_text\":\"The mill has four sails\"}"},
+      {"/api/v1/ops/graph-create",
+       "{\"lines\":[\"{\\\"type\\\":\\\"entity\\\",\\\"name\\\":\\\"Mill\\\","
+       "\\\"entityType\\\":\\\"building\\\",\\\"observations\\\":[\\\"It stands on a hill\\\"]}\"]}"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(stored); i++) {
+    test_note("%s", stored[i][0]);
+    CHECK(warning(REQUEST(s, "POST", stored[i][0], stored[i][1]).json, "no_project"));
+    r = REQUEST(s, "POST", stored[i][0], stored[i][1], "Cairn-Project: barn");
+    CHECK(r.status / 100 == 2 && !jget(r.json, "warnings"));
+  }
   PROBLEM(400, "project name", s, "GET", "/api/v1/memories", NULL, "Cairn-Project: a\tb");
   PROBLEM(400, "UTF-8", s, "GET", "/api/v1/memories", NULL, "Cairn-Project: \xff");
   /* A correction stays in the project of the old memory. */
