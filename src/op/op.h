@@ -53,6 +53,7 @@ enum {
   OP_NO_UPKEEP = 2048, /* no maintenance runs after it */
   OP_EXISTING = 4096,  /* does not create the store: a mistyped path must not look like an empty store */
   OP_BOOTS = 8192,     /* starts a session */
+  OP_READS = 16384,    /* logged as memory:read by the dispatcher; other reads log what they show themselves */
 };
 
 struct op_call;

@@ -430,7 +430,8 @@ void note_result_read(struct op_call *call, const char *type, struct str path, c
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
   json_put(doc, obj, "type", str_from(type));
   json_put(doc, obj, "path", path);
-  json_put_int(doc, obj, "size", (int64_t)json_text_size(call->result));
+  if (!(call->op->flags & OP_SECRET)) /* not the length of a secret */
+    json_put_int(doc, obj, "size", (int64_t)json_text_size(call->result));
   yyjson_mut_val *results = ids ? json_put_arr(doc, obj, used ? "results" : "ids") : NULL;
   for (size_t i = 0; ids && i < ids->n; i++)
     yyjson_mut_arr_add_sint(doc, results, ids->v[i]);

@@ -197,6 +197,17 @@ static void leave_team(const struct engine *engine) {
   (void)s; /* the next statement reports a broken connection */
 }
 
+/* "cairn://task-list/PROJECT" */
+static struct str read_path(struct op_call *call) {
+  struct buf b = BUF(call->arena);
+  buf_adds(&b, "cairn://");
+  for (const char *p = call->op->name; *p; p++)
+    buf_addc(&b, *p == ' ' ? '-' : *p);
+  buf_addc(&b, '/');
+  buf_add(&b, call->caller.project);
+  return buf_str(&b);
+}
+
 static enum status run_inside(struct op_call *call) {
   TRY(op_check_args(call->op, call->args, call->err));
   TRY(scrub_args(call));
@@ -207,7 +218,10 @@ static enum status run_inside(struct op_call *call) {
   TRY(call_check_shown(call));
   if (call->op->flags & OP_GATED)
     TRY(action_gate(call));
-  return call->op->run(call);
+  TRY(call->op->run(call));
+  if (call->op->flags & OP_READS)
+    note_result_read(call, call->op->name, read_path(call), NULL, false);
+  return STATUS_OK;
 }
 
 /* Removes secrets from the result or the error. */

@@ -281,6 +281,8 @@ static enum status show_handoff(struct op_call *call) {
     put_handoff(call->doc, json_put_obj(call->doc, call->result, "handoff"), &h);
   else
     yyjson_mut_obj_add_null(call->doc, call->result, "handoff");
+  note_result_read(call, "handoff", arena_printf(call->arena, "cairn://handoff/%.*s", STR_ARG(call->caller.project)),
+                   NULL, false);
   return STATUS_OK;
 }
 

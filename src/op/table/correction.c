@@ -89,7 +89,7 @@ const struct op correction_ops[] = {
    .help = "Compares the newest 200 rules and lists similar pairs, closest first: one of each pair should supersede the "
    "other. Changes nothing.",
    .example = "cairn repeats --severity blocker",
-   .params = repeats_params, .flags = OP_PROJECT,
+   .params = repeats_params, .flags = OP_PROJECT | OP_READS,
    .result = "rules:int repeated:int above:num pairs:[(a:(id:int headline project) b:(id:int headline project) "
    "similarity:num)] degraded?",
    .run = op_repeats},

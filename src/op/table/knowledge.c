@@ -154,7 +154,7 @@ const struct op knowledge_ops[] = {
    .help = "The knowledge graph in the memories: imported from memory.jsonl, or stored by the tools of the profile 'graph'. "
    "Relations that start or end at a shown entity are included.",
    .example = "cairn graph read\ncairn graph read 'Alice Smith' --json\ncairn graph read --query spanish",
-   .params = graph_read_params, .flags = OP_PROJECT,
+   .params = graph_read_params, .flags = OP_PROJECT | OP_READS,
    .result = "entities:[@entity] relations:[@relation]",
    .run = op_graph_read},
   {.name = "graph create", .group = "Graph", .summary = "Add entities and relations",

@@ -79,7 +79,7 @@ const struct op sessions_ops[] = {
    .help = "Also lists candidates: sentences of recent memories that sound like action items. They block nobody; 'action "
    "add' makes one an item.",
    .example = "cairn action list\ncairn action list --all",
-   .params = action_list_params, .flags = OP_PROJECT,
+   .params = action_list_params, .flags = OP_PROJECT | OP_READS,
    .result = "items:[@action] count:int pending:int candidates?:[(text memory:int)]",
    .routes = ROUTES(ROUTE("GET", "/actions")),
    .run = op_action_list},

@@ -54,7 +54,7 @@ const struct op vault_ops[] = {
    .help = "For a secret, shows its handle, vault:KEY, which agents can use to refer to it. --reveal shows the value: to a "
    "person at the command line, and to an agent with a grant. Every attempt is logged, including refused ones.",
    .example = "cairn vault get reports:last-run\ncairn vault get db:password --reveal",
-   .params = vault_get_params, .flags = OP_SECRET,
+   .params = vault_get_params, .flags = OP_SECRET | OP_READS,
    .reveals = "value",
    .result = SEALED,
    .run = op_vault_get},

@@ -138,8 +138,10 @@ enum status op_annotate(struct op_call *call) {
   notes_put(call->doc, call->result, &now);
   if (now.n == 0)
     json_put_arr(call->doc, call->result, "annotations");
-  if (!write)
+  if (!write) {
+    note_read(call, &m);
     return STATUS_OK;
+  }
   TRY(notes_set(&txn, call->arena, &m, &was, &now, call->err));
   return call_commit(call, &txn);
 }

@@ -226,6 +226,36 @@ TEST(results_with_several_memories_are_one_read) {
   }
 }
 
+TEST(every_read_of_stored_texts_is_recorded) {
+  int64_t id = STORE("Parsley grows in pots");
+  OK("annotate", num(id), "only in summer");
+  OK("task", "add", "Repot the parsley");
+  OK("vault", "set", "pot", "blue");
+  OK("session", "handoff", "The pots are half empty");
+  static const struct {
+    const char *words[3], *path;
+  } reads[] = {
+      {{"task", "list"}, "cairn://task-list/"},
+      {{"task", "ready"}, "cairn://task-ready/"},
+      {{"action", "list"}, "cairn://action-list/"},
+      {{"skill", "list"}, "cairn://skill-list/"},
+      {{"repeats"}, "cairn://repeats/"},
+      {{"graph", "read"}, "cairn://graph-read/"},
+      {{"vault", "get", "pot"}, "cairn://vault-get/"},
+      {{"session", "handoff"}, "cairn://handoff/"},
+      {{"annotate", "1"}, "cairn://memory/"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(reads); i++) {
+    test_note("%s %s", reads[i].words[0], reads[i].words[1] ? reads[i].words[1] : "");
+    int64_t seq = last_seq();
+    OK(reads[i].words[0], reads[i].words[1] ? reads[i].words[1] : "--quiet",
+       reads[i].words[2] ? reads[i].words[2] : "--quiet");
+    struct json_lines events = events_since(seq);
+    CHECK_INT(events.n, 1);
+    CHECK(str_starts(jstr(only(&events, "memory:read"), "detail.path"), str_from(reads[i].path)));
+  }
+}
+
 TEST(a_read_is_recorded_without_a_transaction) {
   int64_t id = STORE("Parsley grows in pots"), txns = sql_number("SELECT count(*) FROM txn");
   OK("get", num(id));
