@@ -22,10 +22,20 @@ enum { WIDE_FIRST = 0xff01, WIDE_LAST = 0xff5e, WIDE_OFFSET = 0xfee0 };
 /* Variation selectors: presentation keeps them, for emoji, but nothing shows them after a letter. */
 enum { SELECTOR_FIRST = 0xfe00, SELECTOR_LAST = 0xfe0f };
 
+static bool is_inner(char c) { return c == '-' || redact_in(c, IN_WORD); }
+
+/* Markdown inside a word, which headlines leave out: "gh**p_**x", "gh`p_`x". */
+static size_t markup_size(struct str text, size_t at) {
+  size_t n = text.p[at] == '`' ? 1 : redact_at(text, at, "**") || redact_at(text, at, "~~") ? 2 : 0;
+  return n && at > 0 && at + n < text.n && is_inner(text.p[at - 1]) && is_inner(text.p[at + n]) ? n : 0;
+}
+
 static struct unit read_shown(struct str text, size_t at) {
   if (text.p[at] == '\r' && redact_at(text, at + 1, "\n"))
     return as_is;
   size_t end = at, hidden = present_hidden(text, at);
+  if (!hidden)
+    hidden = markup_size(text, at);
   if (hidden)
     return (struct unit){.used = hidden};
   uint32_t c = utf8_next(text, &end);
@@ -98,8 +108,13 @@ static int generated(struct str run) {
 
 /* A blank, a dash or a line break between two generated values. */
 static struct unit read_closed(struct str text, size_t at) {
+  bool ends_line = text.p[at] == '\n' || redact_at(text, at, "\r\n");
   size_t end = at + 1, from = at;
-  while (text.p[at] == '\n' && end < text.n && (text.p[end] == ' ' || text.p[end] == '\t'))
+  if (text.p[at] == '\r' && !ends_line)
+    return as_is;
+  if (text.p[at] == '\r')
+    end++;
+  while (ends_line && end < text.n && (text.p[end] == ' ' || text.p[end] == '\t'))
     end++;
   size_t n = redact_run(text, end, IN_WORD | IN_PLUS_SLASH, SPLIT_MOST);
   if (n < SPLIT_LEAST || n == SPLIT_MOST || redact_at(text, end + n, "=") || redact_at(text, end + n, ":"))
@@ -118,8 +133,11 @@ static struct unit read_closed(struct str text, size_t at) {
 /* Bytes at which a unit may start. */
 static const uint8_t starts[256] = {
     [0 ... 8] = 1 << VIEW_SHOWN,
+    ['\t'] = 1 << VIEW_CLOSED,
     ['\n'] = 1 << VIEW_CLOSED,
-    [11 ... 31] = 1 << VIEW_SHOWN,
+    [11 ... 12] = 1 << VIEW_SHOWN,
+    ['\r'] = 1 << VIEW_SHOWN | 1 << VIEW_CLOSED,
+    [14 ... 31] = 1 << VIEW_SHOWN,
     [' '] = 1 << VIEW_CLOSED,
     ['-'] = 1 << VIEW_CLOSED | SIGN_DASH,
     ['%'] = 1 << VIEW_UNESCAPED,
@@ -127,7 +145,9 @@ static const uint8_t starts[256] = {
     ['\\'] = 1 << VIEW_UNESCAPED,
     ['"'] = 1 << VIEW_JOINED,
     ['\''] = 1 << VIEW_JOINED,
-    ['`'] = 1 << VIEW_JOINED,
+    ['`'] = 1 << VIEW_JOINED | 1 << VIEW_SHOWN,
+    ['*'] = 1 << VIEW_SHOWN,
+    ['~'] = 1 << VIEW_SHOWN,
     [127] = 1 << VIEW_SHOWN,
     [0xc2] = 1 << VIEW_SHOWN,
     [0xcd] = 1 << VIEW_SHOWN,

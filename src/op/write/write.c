@@ -140,6 +140,13 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
   return STATUS_OK;
 }
 
+/* A derived headline has no markup, so a secret that the markup split is whole in it. */
+static enum status scrub_derived(struct op_call *call, bool redact, struct write *w, struct str given) {
+  if (str_eq(w->m.headline, given))
+    return STATUS_OK;
+  return scrub_text(call->secrets, call->arena, redact, &w->m.headline, "the headline", &w->redacted, call->err);
+}
+
 /* ---- metadata ---- */
 
 bool labels_have(const struct strs *list, struct str label) {
@@ -288,8 +295,11 @@ enum status write_prepare(struct op_call *call, struct write *w) {
   TRY(restate_defaults(call, w));
   TRY(setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err));
   TRY(setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err));
-  TRY(scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w));
+  bool redact = str_is(secrets.value, "redact") && !w->exact;
+  TRY(scrub_all(call, redact, w));
+  struct str given = w->m.headline;
   TRY(check_gate(call, w, str_is(gate.value, "strict")));
+  TRY(scrub_derived(call, redact, w, given));
   if (w->redacted)
     list_push(call->arena, &w->warnings,
               (struct warning){.code = "redacted",

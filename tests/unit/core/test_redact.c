@@ -601,6 +601,22 @@ TEST(no_preview_shows_more_than_a_third) {
 /* ---- Time ---- */
 
 /* Far more than a linear scan takes, far less than a quadratic one. */
+/* Presentation removes '\r', headlines collapse white space and leave out markup. */
+TEST(a_token_split_by_white_space_or_markup_is_found) {
+  static const char *const between[] = {"\n", "\r\n", "\t", "\r\n\t", " ", "**", "~~", "`"};
+  static const char plain[] = "Use `make` or **make** *or* a**b and key`s`, ~~not~~ x~~y";
+  struct arena a;
+  arena_init(&a);
+  for (size_t i = 0; i < ARRAY_LEN(between); i++) {
+    test_note("%zu", i);
+    struct str text =
+        arena_printf(&a, "The value of robot 1 is ghp_aB3dE5fG7hI9jK1lM%s3nO5pQ7rS9tU1vW3xY5z in June.", between[i]);
+    CHECK_STR(redact_all(&a, text, NULL), "The value of robot 1 is [REDACTED:github_token] in June.");
+  }
+  CHECK_STR(redact_all(&a, str_from(plain), NULL), plain);
+  arena_release(&a);
+}
+
 TEST(a_megabyte_is_scanned_in_linear_time, .slow = true) {
   static const char *const pieces[] = {
       "The token budget is 4000; see https://x.y/z for the password reset flow.\n",

@@ -170,6 +170,9 @@ static const char *const invisible[] = {
     "\x1B[0m" /* terminal escape */,
     "\x01" /* control character */,
     "\xEF\xB8\x8F" /* variation selector */,
+    "**" /* markup */,
+    "`",
+    "~~",
 };
 
 static struct str secret_number(size_t i) {
