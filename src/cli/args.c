@@ -110,6 +110,8 @@ static const struct param *find_option(const struct parser *p, struct str name, 
   const struct param *found = p->out->op ? param_in(p->out->op->params, name) : NULL;
   if (!found && p->builtin && p->builtin->params)
     found = param_in(p->builtin->params, name);
+  if (!found && !p->builtin && !p->out->op && args_flag(p->out->globals, "help")) /* 'cairn --help --all' */
+    found = param_in(help_params, name);
   if (!found)
     found = param_in(common_params, name);
   *ret_obj = p->out->args;

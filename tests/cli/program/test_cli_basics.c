@@ -123,6 +123,7 @@ TEST(help_all_lists_every_command) {
   for (const struct builtin *b = builtins; b->name; b++)
     CHECK(has(r.out, arena_printf(&a, "\n  %s ", b->name).p));
   CHECK(has(r.out, "\n  --db STORE"));
+  CHECK(str_eq(CAIRN("--help", "--all").out, r.out));
   check_width(r.out);
   CHECK(!store_is_there(test_store("test.db")));
 }

@@ -181,6 +181,9 @@ TEST(builtin_commands) {
   CHECK_OK(parse(alone), &err);
   CHECK_INT(got.command, CLI_HELP);
   CHECK(!args_flag(got.args, "all"));
+  CHECK_OK(PARSE("--help", "--all"), &err);
+  CHECK(got.command == CLI_HELP && !got.topic && args_flag(got.args, "all"));
+  CHECK_REFUSED("must come after the command", "--all");
   CHECK_OK(PARSE("help", "--all"), &err);
   CHECK_INT(got.command, CLI_HELP);
   CHECK(!got.op && !got.words.p && args_flag(got.args, "all"));
