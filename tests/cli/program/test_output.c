@@ -9,8 +9,9 @@ static struct str on_terminal(int columns, const char *command) {
       .out;
 }
 
-static bool has_terminal(void) {
-  return proc_run(.argv = ARGS("sh", "-c", "command -v script && command -v stty")).exit_code == 0;
+static void need_terminal(void) {
+  if (proc_run(.argv = ARGS("sh", "-c", "command -v script && command -v stty")).exit_code != 0)
+    test_unable("script and stty, to run on a terminal");
 }
 
 /* Columns of a line of ASCII and narrow characters, without escape sequences. */
@@ -68,8 +69,7 @@ TEST(a_hit_has_its_headline_if_the_text_does_not_start_with_it) {
 }
 
 TEST(query_words_are_highlighted_and_the_text_is_wrapped) {
-  if (!has_terminal())
-    return;
+  need_terminal();
   store_hits();
   struct str out = on_terminal(40, "search \"session of postgres\""), line;
   CHECK(has(out, "\x1b[1;36mSessions\x1b[0m") && has(out, "\x1b[1;36mPostgres\x1b[0m"));
@@ -81,8 +81,7 @@ TEST(query_words_are_highlighted_and_the_text_is_wrapped) {
 }
 
 TEST(kinds_have_colours) {
-  if (!has_terminal())
-    return;
+  need_terminal();
   STORE("--type", "guardrail", "Never force-push to main");
   ADD_TASK("Renew the certificate of the mail server");
   struct str out = on_terminal(80, "list");
@@ -113,8 +112,7 @@ TEST(a_search_names_hits_of_other_projects) {
 /* ---- tables ---- */
 
 TEST(tables_fit_every_width) {
-  if (!has_terminal())
-    return;
+  need_terminal();
   store_hits();
   OK("search", "sessions");
   static const int widths[] = {40, 80, 200};
@@ -138,8 +136,7 @@ TEST(tables_fit_every_width) {
 
 /* No line of a text is broken within a word. */
 TEST(texts_are_wrapped_between_words) {
-  if (!has_terminal())
-    return;
+  need_terminal();
   cli_set("CAIRN_PROJECT=shop");
   STORE("--type", "decision",
         "Sessions live in Postgres, because Redis lost them when the machine restarted, so that everyone had to log in "
