@@ -139,6 +139,32 @@ void term_pad(struct buf *out, size_t used, size_t columns) {
     buf_addc(out, ' ');
 }
 
+/* The end of the piece that starts at `i`: a wide character, or narrow ones up to the next wide one. */
+static size_t piece_end(struct str word, size_t i) {
+  bool wide = width_of(utf8_next(word, &i)) == 2;
+  for (size_t next = i; i < word.n; i = next) {
+    size_t columns = width_of(utf8_next(word, &next));
+    if (columns == 2 || (wide && columns == 1))
+      break;
+  }
+  return i;
+}
+
+/* Adds a word; lines may end after its first `end` bytes and after each further piece. Returns the column after it. */
+static size_t add_word(struct buf *out, struct str word, size_t end, size_t at, size_t indent, size_t width) {
+  for (size_t i = 0; i < word.n; i = end, end = i < word.n ? piece_end(word, i) : i) {
+    size_t columns = term_columns(str_slice(word, i, end));
+    if (i > 0 && at + columns > width) {
+      buf_addc(out, '\n');
+      term_pad(out, 0, indent);
+      at = indent;
+    }
+    buf_add(out, str_slice(word, i, end));
+    at += columns;
+  }
+  return at;
+}
+
 void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_t width) {
   struct str line;
   bool first = true;
@@ -155,7 +181,9 @@ void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_
       size_t columns = term_columns(word);
       if (columns == 0)
         continue;
-      if (!fresh && at + 1 + columns > width) {
+      /* Text without blanks, such as a sentence in Chinese, consists of pieces. */
+      size_t end = indent + columns > width ? piece_end(word, 0) : word.n;
+      if (!fresh && at + 1 + term_columns(str_slice(word, 0, end)) > width) {
         buf_addc(out, '\n');
         at = 0;
         fresh = true;
@@ -168,8 +196,7 @@ void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_
         buf_addc(out, ' ');
         at++;
       }
-      buf_add(out, word);
-      at += columns;
+      at = add_word(out, word, end, at, indent, width);
       fresh = false;
     }
   }

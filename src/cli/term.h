@@ -29,8 +29,8 @@ size_t term_columns(struct str text);
 struct str term_fit(struct arena *a, struct str text, size_t columns);
 /* Adds spaces from column `used` to `columns`. */
 void term_pad(struct buf *out, size_t used, size_t columns);
-/* Wraps paragraphs between words at `width`. Every line but the first is indented by `indent` spaces; the first starts
- * at column `at`. */
+/* Wraps paragraphs between words at `width`; a word of wide characters that no line can hold, between characters. Every
+ * line but the first is indented by `indent` spaces; the first starts at column `at`. */
 void term_wrap(struct buf *out, struct str text, size_t at, size_t indent, size_t width);
 /* Wraps the lines that are longer than `width` between words, below their first word; items of lists below their text.
  * Code stays as it is: lines between ``` or indented by four spaces or a tab. Ends with a line end. */

@@ -102,6 +102,15 @@ TEST(wrapping) {
   CHECK_STR(wrap("", 0, 2, 80), "");
 }
 
+TEST(text_without_blanks_is_wrapped_between_wide_characters) {
+  CHECK_STR(wrap("日本語日本語", 0, 0, 5), "日本\n語日\n本語");
+  CHECK_STR(wrap("one 日本語日本語", 2, 2, 10), "one 日本\n  語日本語");
+  CHECK_STR(wrap("日本Postgres語日本語", 0, 0, 10), "日本\nPostgres語\n日本語"); /* words stay whole */
+  CHECK_STR(wrap("日日日e\xcc\x81日\xcc\x81日", 0, 0, 6), "日日日\ne\xcc\x81日\xcc\x81日");
+  CHECK_STR(wrap("one 日本 two", 0, 0, 8), "one 日本\ntwo");
+  CHECK_STR(wrap("four 日本 two", 0, 0, 8), "four\n日本 two"); /* blanks first */
+}
+
 TEST(times_and_ages) {
   int64_t now = 0;
   CHECK(time_parse(STR("2026-11-15T12:00:00Z"), &now));
