@@ -143,7 +143,7 @@ const struct renderer other_renderers[] = {
    "  The token is shown only once. It authenticates as {text name}: Authorization: Bearer TOKEN"},
   {.op = "token list", .layout = "@tokens {name} | {state} | {role} | {access} | until {day expires_at:revoked} | "
    "used {day used_at:never} | {projects}"},
-  {.op = "token revoke", .layout = "{text name}: {state}"},
+  {.op = "token revoke", .layout = "{text name}: {state}\n~also_revoked"},
   {.op = "token delete", .layout = "{text name}: deleted"},
 
   {.op = "file view", .result = render_file},

@@ -41,6 +41,10 @@ TEST(text_for_people_and_scripts) {
   CHECK(has(r.out, "script") && has(r.out, "person") && has(r.out, "used never") && !has(r.out, "cairn_default."));
   r = CAIRN("token", "revoke", "person");
   CHECK_STR(r.out, "person: revoked\n");
+  OK("token", "add", "child");
+  OK("token", "add", "other");
+  sql_do("UPDATE token SET created_by = 'token:script' WHERE name <> 'script'");
+  CHECK_STR(CAIRN("token", "revoke", "script").out, "script: revoked\nalso revoked: child, other\n");
   r = CAIRN("token", "delete", "person");
   CHECK_STR(r.out, "person: deleted\n");
 }
