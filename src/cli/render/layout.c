@@ -102,6 +102,7 @@ static struct str format_hash(struct page *page UNUSED, yyjson_val *v) {
   return str_slice(json_val_str(v), 0, HASH_SHOWN);
 }
 static struct str format_json(struct page *page, yyjson_val *v) { return v ? json_write_val(page->b.a, v) : STR(""); }
+static struct str format_choice(struct page *page, yyjson_val *v) { return page_choice(page, page_value(page, v)); }
 static struct str format_changes(struct page *page, yyjson_val *v) {
   return counts(page, v, STR("added changed removed"), true);
 }
@@ -129,6 +130,7 @@ static const struct {
     {"day", format_day},
     {"hash", format_hash}, /* the beginning of it */
     {"json", format_json},
+    {"choice", format_choice},   /* a value from a fixed set, without underscores on a terminal */
     {"changes", format_changes}, /* "2 added, 1 changed" of an object with these counts */
 };
 
@@ -211,7 +213,8 @@ static void add_placeholder(const struct target *s, struct str t) {
   struct page *page = s->page;
   struct placeholder p = parse(t);
   if (str_starts(t, STR("counts "))) {
-    put(s, &p, counts(page, s->obj, str_slice(t, 7, t.n), false));
+    /* "stored 1" would look like memory 1 */
+    put(s, &p, counts(page, s->obj, str_slice(t, 7, t.n), page->term.tty));
     return;
   }
   if (str_is(t, "kind") || str_is(t, "scope")) {
@@ -231,6 +234,8 @@ static void add_placeholder(const struct target *s, struct str t) {
 
 static bool is_true(const struct target *s, struct str condition) {
   size_t equals = str_find(condition, STR("="), 0);
+  if (str_is(condition, "@terminal"))
+    return s->page->term.tty;
   if (str_starts(condition, STR("#")))
     return find(s, str_slice(condition, 1, condition.n)) != NULL;
   if (equals == SIZE_MAX)

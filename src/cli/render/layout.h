@@ -22,6 +22,7 @@
  *   [...]               only if no member in it is empty, 0 or false
  *   <name?A|B>          A if the member is not empty, 0 or false, else B, which is optional; <#name?...> if it is
  *                       present at all; <name=value?...> if it has this value (yes or no for a bool)
+ *   <@terminal?A|B>     A on a terminal, else B
  *   {kind} {scope}      the kind of a memory, in its colour; its project, unless it is the caller's
  *
  * Brackets nest, and line ends inside them are printed as they are. */

@@ -3,9 +3,77 @@
 #include "cli/render/layout.h"
 #include "core/text/terms.h"
 #include "core/text/text.h"
+#include "op/run/common.h"
 
 static void add_id(struct page *page, yyjson_val *obj) {
   page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(obj, "id")));
+}
+
+/* ---- texts ---- */
+
+/* True if both are forms of one word, as the index takes them: "session" and "sessions". */
+static bool is_form_of(struct str a, struct str b) {
+  enum { STEM_MIN = 4, ENDING_MAX = 3 };
+  size_t n = a.n < b.n ? a.n : b.n, longer = a.n < b.n ? b.n : a.n;
+  return memcmp(a.p, b.p, n) == 0 && (longer == n || (n >= STEM_MIN && longer - n <= ENDING_MAX));
+}
+
+static bool is_asked_for(struct arena *a, struct str word, const struct strs *query) {
+  word = utf8_fold(a, word);
+  for (size_t i = 0; i < query->n; i++)
+    if (is_form_of(word, query->v[i]))
+      return true;
+  return false;
+}
+
+static struct strs query_words(struct arena *a, struct str query) {
+  struct strs words = {0};
+  struct str word;
+  for (size_t pos = 0; text_next_word(query, &pos, &word);) {
+    word = utf8_fold(a, word);
+    if (!terms_is_stop_word(word))
+      strs_push(a, &words, word);
+  }
+  return words;
+}
+
+/* Prints text that is ready for the terminal, with the words of the query highlighted. Its first `bold` bytes, without
+ * counting blanks, are bold: the headline. */
+static void add_highlighted(struct page *page, struct str text, const struct strs *query, size_t bold) {
+  const struct style *style = &page->term.style;
+  size_t done = 0, end = 0, seen = 0;
+  while (end < text.n && seen < bold)
+    seen += !strchr(" \n", text.p[end++]);
+  struct str word;
+  bool is_bold = end > 0;
+  buf_adds(&page->b, is_bold ? style->bold : "");
+  for (size_t pos = 0; done < text.n;) {
+    bool found = text_next_word(text, &pos, &word);
+    size_t start = found ? (size_t)(word.p - text.p) : text.n, stop = found ? start + word.n : text.n;
+    bool match = found && is_asked_for(page->b.a, word, query);
+    if (is_bold && end <= start) {
+      page_styled(page, style->bold, str_slice(text, done, end));
+      done = end;
+      is_bold = false;
+    }
+    buf_add(&page->b, str_slice(text, done, start));
+    page_styled(page, match ? style->match : "", str_slice(text, start, stop));
+    buf_adds(&page->b, is_bold && stop >= end ? style->reset : is_bold && match ? style->bold : "");
+    is_bold = is_bold && stop < end;
+    done = stop;
+  }
+}
+
+bool page_starts_with_headline(struct arena *a, struct str text, struct str headline, size_t *ret_bytes) {
+  struct str h = text_collapse(a, headline);
+  static const char *const endings[] = {"…", "...", "."};
+  for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+    if (str_ends(h, str_from(endings[i])))
+      h = str_trim(str_slice(h, 0, h.n - strlen(endings[i])));
+  *ret_bytes = 0;
+  for (size_t i = 0; i < h.n; i++)
+    *ret_bytes += h.p[i] != ' ';
+  return str_starts(text_collapse(a, text), h);
 }
 
 /* ---- one memory ---- */
@@ -100,17 +168,57 @@ static void add_metadata(struct page *page, yyjson_val *m) {
       page_members(page, m, (const char *const[]){members[i], NULL});
 }
 
-static void render_memory(struct page *page, yyjson_val *m) {
-  struct str banner = json_str(m, "banner"), state = json_str(m, "state"), body = json_str(m, "body");
-  if (banner.n) {
-    page_line(page, page->term.style.yellow, banner, 0);
-    buf_adds(&page->b, "\n\n");
+/* What the reader must know first. A terminal shows its time like others. */
+static void add_banner(struct page *page, yyjson_val *m) {
+  struct str banner = json_str(m, "banner");
+  static const char *const times[] = {"state_at", "expires_at"};
+  for (size_t i = 0; page->term.tty && i < ARRAY_LEN(times); i++) {
+    struct str time = json_str(m, times[i]);
+    size_t at = time.n ? str_find(banner, time, 0) : SIZE_MAX;
+    if (at != SIZE_MAX)
+      banner = arena_printf(page->b.a, "%.*s%s%.*s", (int)at, banner.p, term_time(page->b.a, time).p,
+                            STR_ARG(str_slice(banner, at + time.n, banner.n)));
   }
+  if (banner.n == 0)
+    return;
+  page_wrap_styled(page, page->term.style.yellow, banner, 0);
+  buf_adds(&page->b, "\n\n");
+}
+
+/* Text that is ready for the terminal, with this many bytes of it in bold. */
+static void add_bold_start(struct page *page, struct str text, size_t bold) {
+  static const struct strs no_words = {0};
+  add_highlighted(page, text, &no_words, bold);
+}
+
+/* The headline; or the whole text if it is one paragraph that starts with it, so that nothing is shown twice. */
+static void add_headline(struct page *page, struct str headline, struct str paragraph, size_t bold, size_t at) {
+  struct buf wrapped = BUF(page->b.a);
+  if (paragraph.n == 0) {
+    page_wrap_styled(page, page->term.style.bold, headline, at);
+  } else {
+    term_wrap(&wrapped, page_one_line(page, paragraph), at, at, page->term.width);
+    add_bold_start(page, buf_str(&wrapped), bold);
+  }
+  buf_adds(&page->b, "\n  ");
+}
+
+static void add_body(struct page *page, struct str body, size_t bold) {
+  struct page text = {.b = BUF(page->b.a), .term = page->term};
+  page_prose(&text, body);
+  add_bold_start(page, buf_str(&text.b), bold);
+}
+
+static void render_memory(struct page *page, yyjson_val *m) {
+  struct str headline = json_str(m, "headline"), state = json_str(m, "state"), body = json_str(m, "body");
+  size_t bold = 0;
+  bool starts = page->term.tty && body.n && page_starts_with_headline(page->b.a, body, headline, &bold);
+  bool paragraph = starts && !memchr(str_trim(body).p, '\n', str_trim(body).n);
+  add_banner(page, m);
   add_id(page, m);
   buf_adds(&page->b, "  ");
-  buf_adds(&page->b, page->term.style.bold);
-  page_wrap(page, json_str(m, "headline"), page_value(page, yyjson_obj_get(m, "id")).n + 2);
-  buf_addf(&page->b, "%s\n  ", page->term.style.reset);
+  if (!starts || paragraph)
+    add_headline(page, headline, paragraph ? body : STR(""), bold, page_value(page, yyjson_obj_get(m, "id")).n + 2);
   layout_render(page, m, "{kind}{scope} · ");
   page->b.n--; /* the state is on the same line */
   page_line(page, str_is(state, "active") ? "" : page->term.style.yellow, state, 0);
@@ -120,10 +228,13 @@ static void render_memory(struct page *page, yyjson_val *m) {
   add_list(page, "action items", yyjson_obj_get(m, "action_items"));
   add_list(page, "notes", yyjson_obj_get(m, "annotations"));
   add_links(page, yyjson_obj_get(m, "links"));
-  if (body.n == 0)
+  if (body.n == 0 || paragraph)
     return;
   buf_addc(&page->b, '\n');
-  page_prose(page, body);
+  if (starts)
+    add_body(page, body, bold);
+  else
+    page_prose(page, body);
 }
 
 static void render_annotations(struct page *page, yyjson_val *r) {
@@ -133,20 +244,18 @@ static void render_annotations(struct page *page, yyjson_val *r) {
   add_list(page, "notes", notes);
 }
 
-/* On a narrow terminal the date is below the headline. */
+/* On a terminal the date is below the headline, which has the whole width. */
 static void render_history(struct page *page, yyjson_val *r) {
-  enum { META_COLUMNS = 40, NARROW = 70 };
   size_t i, n;
   yyjson_val *m;
-  bool narrow = page->term.tty && page->term.width < NARROW;
   yyjson_arr_foreach(yyjson_obj_get(r, "chain"), i, n, m) {
-    struct str reason = json_str(m, "reason");
+    struct str reason = json_str(m, "reason"), id = page_value(page, yyjson_obj_get(m, "id"));
     bool current = json_bool(m, "current", false);
     buf_adds(&page->b, i ? "  └ " : "");
     add_id(page, m);
     buf_adds(&page->b, "  ");
-    page_line(page, current ? page->term.style.bold : "", json_str(m, "headline"), narrow ? 12 : META_COLUMNS);
-    buf_addf(&page->b, "%s%s%s, ", narrow ? "\n      " : "  ", page->term.style.dim,
+    page_wrap_styled(page, current ? page->term.style.bold : "", json_str(m, "headline"), (i ? 4 : 0) + id.n + 2);
+    buf_addf(&page->b, "%s%s%s, ", page->term.tty ? "\n      " : "  ", page->term.style.dim,
              term_time(page->b.a, json_str(m, "created_at")).p);
     page_line(page, "", current ? STR("current") : json_str(m, "state"), 0);
     buf_addf(&page->b, "%s\n", page->term.style.reset);
@@ -167,80 +276,17 @@ static void render_list(struct page *page, yyjson_val *r) {
                 "@memories >{id} | {age created_at} | {kind} | <state=active?" DOUBT "|{state}> | {headline}\n"
                 "!memories no memories");
   long long n = (long long)yyjson_arr_size(yyjson_obj_get(r, "memories")), offset = json_int(r, "offset", 0);
+  struct str range = page->term.tty && n == 1 ? arena_printf(page->b.a, "%lld", offset + 1)
+                                              : arena_printf(page->b.a, "%lld to %lld", offset + 1, offset + n);
   if (n && n < json_int(r, "total", 0))
-    buf_addf(&page->b, "%s%lld to %lld of %lld%s\n", page->term.style.dim, offset + 1, offset + n,
-             (long long)json_int(r, "total", 0), page->term.style.reset);
+    buf_addf(&page->b, "%s%.*s of %lld%s\n", page->term.style.dim, STR_ARG(range), (long long)json_int(r, "total", 0),
+             page->term.style.reset);
   layout_render(page, r,
                 "?[{faded} faded: cairn list --state faded]\n"
                 "?[{archived} archived: cairn list --state archived]\n");
 }
 
 /* ---- search results ---- */
-
-/* True if both are forms of one word, as the index takes them: "session" and "sessions". */
-static bool is_form_of(struct str a, struct str b) {
-  enum { STEM_MIN = 4, ENDING_MAX = 3 };
-  size_t n = a.n < b.n ? a.n : b.n, longer = a.n < b.n ? b.n : a.n;
-  return memcmp(a.p, b.p, n) == 0 && (longer == n || (n >= STEM_MIN && longer - n <= ENDING_MAX));
-}
-
-static bool is_asked_for(struct arena *a, struct str word, const struct strs *query) {
-  word = utf8_fold(a, word);
-  for (size_t i = 0; i < query->n; i++)
-    if (is_form_of(word, query->v[i]))
-      return true;
-  return false;
-}
-
-static struct strs query_words(struct arena *a, struct str query) {
-  struct strs words = {0};
-  struct str word;
-  for (size_t pos = 0; text_next_word(query, &pos, &word);) {
-    word = utf8_fold(a, word);
-    if (!terms_is_stop_word(word))
-      strs_push(a, &words, word);
-  }
-  return words;
-}
-
-/* Prints text that is ready for the terminal, with the words of the query highlighted. Its first `bold` bytes, without
- * counting blanks, are bold: the headline. */
-static void add_highlighted(struct page *page, struct str text, const struct strs *query, size_t bold) {
-  const struct style *style = &page->term.style;
-  size_t done = 0, end = 0, seen = 0;
-  while (end < text.n && seen < bold)
-    seen += !strchr(" \n", text.p[end++]);
-  struct str word;
-  bool is_bold = end > 0;
-  buf_adds(&page->b, is_bold ? style->bold : "");
-  for (size_t pos = 0; done < text.n;) {
-    bool found = text_next_word(text, &pos, &word);
-    size_t start = found ? (size_t)(word.p - text.p) : text.n, stop = found ? start + word.n : text.n;
-    bool match = found && is_asked_for(page->b.a, word, query);
-    if (is_bold && end <= start) {
-      page_styled(page, style->bold, str_slice(text, done, end));
-      done = end;
-      is_bold = false;
-    }
-    buf_add(&page->b, str_slice(text, done, start));
-    page_styled(page, match ? style->match : "", str_slice(text, start, stop));
-    buf_adds(&page->b, is_bold && stop >= end ? style->reset : is_bold && match ? style->bold : "");
-    is_bold = is_bold && stop < end;
-    done = stop;
-  }
-}
-
-bool page_starts_with_headline(struct arena *a, struct str text, struct str headline, size_t *ret_bytes) {
-  struct str h = text_collapse(a, headline);
-  static const char *const endings[] = {"…", "...", "."};
-  for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-    if (str_ends(h, str_from(endings[i])))
-      h = str_trim(str_slice(h, 0, h.n - strlen(endings[i])));
-  *ret_bytes = 0;
-  for (size_t i = 0; i < h.n; i++)
-    *ret_bytes += h.p[i] != ' ';
-  return str_starts(text_collapse(a, text), h);
-}
 
 enum { TEXT_INDENT = 2 };
 
@@ -259,12 +305,25 @@ static void add_paragraphs(struct page *page, struct str text, const struct strs
   buf_addc(&page->b, '\n');
 }
 
+/* A snippet has a fixed size. A terminal shows where it was cut, and no part of a word. */
+static struct str end_with_word(struct page *page, struct str snippet) {
+  enum { CUT_BYTES = 3 }; /* a character of up to four bytes that has no room */
+  struct str text = str_trim(snippet);
+  if (!page->term.tty || snippet.n + CUT_BYTES < SNIPPET_BYTES || snippet.n > SNIPPET_BYTES || !text.n ||
+      memchr(".!?", text.p[text.n - 1], 3))
+    return text;
+  size_t end = text.n;
+  while (text.n == snippet.n && end > 0 && text.p[end - 1] != ' ' && text.p[end - 1] != '\n')
+    end--;
+  text = end ? str_trim(str_slice(text, 0, end)) : text;
+  return arena_printf(page->b.a, "%.*s…", STR_ARG(text));
+}
+
 /* The headline and the text, or the text alone if it begins with the headline. */
 static void add_hit_text(struct page *page, yyjson_val *hit, const struct strs *query) {
-  struct str headline = json_str(hit, "headline"), body = json_str(hit, "body"),
-             text = str_trim(json_str(hit, "snippet"));
+  struct str headline = json_str(hit, "headline"), body = json_str(hit, "body");
   size_t bold;
-  text = body.n ? str_trim(body) : text_collapse(page->b.a, text);
+  struct str text = body.n ? str_trim(body) : text_collapse(page->b.a, end_with_word(page, json_str(hit, "snippet")));
   if (text.n && page_starts_with_headline(page->b.a, text, headline, &bold)) {
     add_paragraphs(page, text, query, bold);
     return;
@@ -311,7 +370,12 @@ static void add_hits(struct page *page, yyjson_val *results, const struct strs *
   yyjson_arr_foreach(results, i, n, hit) {
     add_hit_meta(page, hit, meta[i], id_columns, columns);
     add_hit_text(page, hit, query);
-    layout_render(page, hit, "?<parts?  {dim parts 2}>");
+    struct str parts = page_value(page, yyjson_obj_get(hit, "parts"));
+    if (parts.n == 0)
+      continue;
+    buf_adds(&page->b, "  ");
+    page_wrap_styled(page, page->term.style.dim, parts, TEXT_INDENT);
+    buf_addc(&page->b, '\n');
   }
 }
 
@@ -339,9 +403,9 @@ static void render_search(struct page *page, yyjson_val *r) {
 /* One memory of many: a batch, a capture. */
 #define STORED_LINE "<error?[line {line}: ]{red error.message}|" ACTION " {dim id}  {headline 24}>"
 #define REL "<rel=derived_from?derived from|{rel}>"
-#define TASK "{dim id}  {status}: {bold headline 40}"
+#define TASK "{dim id}  {choice status}: {bold headline 40}"
 #define TASKS \
-  "@tasks >{id} | {priority} | {status} | " \
+  "@tasks >{id} | {priority} | {choice status} | " \
   "<blocked_by?blocked by {blocked_by}|<claimed_by?claimed by {claimed_by}|<due?due {due}>>> | {headline}\n" \
   "!tasks no tasks"
 

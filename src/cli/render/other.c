@@ -50,6 +50,13 @@ static void render_graph(struct page *page, yyjson_val *r) {
   }
 }
 
+static void render_graph_read(struct page *page, yyjson_val *r) {
+  render_graph(page, r);
+  if (page->term.tty &&
+      yyjson_arr_size(yyjson_obj_get(r, "entities")) + yyjson_arr_size(yyjson_obj_get(r, "relations")) == 0)
+    buf_adds(&page->b, "no entities or relations\n");
+}
+
 /* ---- sources ---- */
 
 static void render_source_list(struct page *page, yyjson_val *r) {
@@ -152,7 +159,7 @@ const struct renderer other_renderers[] = {
   {.op = "file str_replace", .layout = FILE_CHANGE},
   {.op = "file delete", .layout = FILE_CHANGE},
   {.op = "file rename", .layout = FILE_CHANGE},
-  {.op = "graph read", .result = render_graph},
+  {.op = "graph read", .result = render_graph_read},
   {.op = "graph create", .result = render_graph},
   {.op = "graph observe", .layout = "*results {bold entityName}: {addedObservations:nothing new}"},
   {.op = "graph delete", .layout = "{n memories} memories forgotten"},

@@ -65,6 +65,12 @@ void page_wrap(struct page *page, struct str text, size_t at) {
     buf_add(&page->b, text);
 }
 
+void page_wrap_styled(struct page *page, const char *style, struct str text, size_t at) {
+  buf_adds(&page->b, style);
+  page_wrap(page, text, at);
+  buf_adds(&page->b, style[0] ? page->term.style.reset : "");
+}
+
 static void add_value(struct page *page, struct buf *out, yyjson_val *v) {
   size_t i, n;
   yyjson_val *key, *item;
@@ -96,6 +102,15 @@ struct str page_value(struct page *page, yyjson_val *value) {
   return buf_str(&b);
 }
 
+struct str page_choice(struct page *page, struct str value) {
+  if (!page->term.tty)
+    return value;
+  struct buf b = BUF(page->b.a);
+  for (size_t i = 0; i < value.n; i++)
+    buf_addc(&b, value.p[i] == '_' ? ' ' : value.p[i]);
+  return buf_str(&b);
+}
+
 struct str page_kind(yyjson_val *memory) {
   const struct mem_type *t = type_find(json_str(memory, "type"));
   if (str_is(json_str(memory, "corpus"), "items")) /* named as in items.json */
@@ -122,6 +137,14 @@ struct str page_scope(struct page *page, yyjson_val *memory) {
 /* Members that hold a time, by name. */
 static bool is_time(struct str name) {
   return str_ends(name, STR("_at")) || str_is(name, "valid_from") || str_is(name, "last_accessed");
+}
+
+/* Members that hold one of a fixed set of values. */
+static bool is_choice(struct str name) { return str_is(name, "delivery") || str_is(name, "status"); }
+
+static struct str member_text(struct page *page, struct str name, yyjson_val *value) {
+  struct str text = page_value(page, value);
+  return is_choice(name) ? page_choice(page, text) : text;
 }
 
 struct str page_label(struct page *page, struct str name) {
@@ -152,7 +175,7 @@ struct str page_label(struct page *page, struct str name) {
 }
 
 static void add_member(struct page *page, struct str name, yyjson_val *value) {
-  struct str text = page_value(page, value);
+  struct str text = member_text(page, name, value);
   if (text.n == 0)
     return;
   struct str label = page_label(page, name);
@@ -298,7 +321,7 @@ static void render_change(struct page *page, yyjson_val *result) {
       continue;
     struct str label = page_label(page, name);
     buf_addf(&page->b, "%s%.*s ", shown++ ? ", " : ": ", STR_ARG(label));
-    page_line(page, "", page_value(page, value), 0);
+    page_line(page, "", member_text(page, name, value), 0);
   }
   buf_addc(&page->b, '\n');
 }
@@ -392,11 +415,28 @@ static void add_warning(struct page *page, struct str message) {
   add_message(page, message, MESSAGE_INDENT + label.n + 1, MESSAGE_INDENT);
 }
 
-static void render_warning(struct page *page, yyjson_val *warning) {
+/* The message of a warning. On a terminal without the headline of a duplicate, which is shown above it. */
+static struct str warning_message(const struct page *page, yyjson_val *warning, struct str shown) {
+  struct str message = json_str(warning, "message");
+  size_t at = shown.n ? str_find(message, shown, 0) : SIZE_MAX;
+  if (!page->term.tty || !str_is(json_str(warning, "code"), "duplicate") || at == SIZE_MAX ||
+      !str_ends(str_slice(message, 0, at), STR(": ")))
+    return message;
+  return arena_printf(page->b.a, "%.*s%.*s", (int)at - 2, message.p,
+                      STR_ARG(str_slice(message, at + shown.n, message.n)));
+}
+
+static void render_warning(struct page *page, yyjson_val *warning, struct str shown) {
   size_t i, n;
   yyjson_val *m;
-  add_warning(page, json_str(warning, "message"));
+  struct str message = warning_message(page, warning, shown);
+  bool is_quoted = false; /* the message quotes one of the memories */
+  add_warning(page, message);
   yyjson_arr_foreach(yyjson_obj_get(warning, "memories"), i, n, m) {
+    if (page->term.tty && !is_quoted && str_find(message, json_str(m, "headline"), 0) != SIZE_MAX) {
+      is_quoted = true;
+      continue;
+    }
     buf_addf(&page->b, "  %lld  ", (long long)json_int(m, "id", 0));
     if (yyjson_is_num(yyjson_obj_get(m, "similarity")))
       buf_addf(&page->b, "%.2f  ", json_num(m, "similarity", 0));
@@ -409,7 +449,7 @@ void render_warnings(struct page *page, yyjson_val *result) {
   size_t i, n;
   yyjson_val *w;
   yyjson_arr_foreach(yyjson_obj_get(result, "warnings"), i, n, w) {
-    render_warning(page, w);
+    render_warning(page, w, json_str(result, "headline"));
   }
   /* Not in the payload of boot, which an agent reads. */
   if (json_str(result, "warning").n)

@@ -45,12 +45,15 @@ void page_line(struct page *page, const char *style, struct str text, size_t col
 void page_styled(struct page *page, const char *style, struct str text);
 /* Text on one line that a terminal wraps between words; it starts at column `at`, and so does every further line. */
 void page_wrap(struct page *page, struct str text, size_t at);
+void page_wrap_styled(struct page *page, const char *style, struct str text, size_t at);
 /* A member name for people: "last_seq" is "last seq", "created_at" is "created". */
 struct str page_label(struct page *page, struct str name);
 /* "  label: value" for each given member that the object has; times get their age. */
 void page_members(struct page *page, yyjson_val *obj, const char *const *names);
 /* A value as text: strings unchanged, arrays joined by commas. */
 struct str page_value(struct page *page, yyjson_val *value);
+/* A value from a fixed set, such as a status: "already_done" is "already done" on a terminal. */
+struct str page_choice(struct page *page, struct str value);
 /* The most specific name that a memory's kind has: "decision" for a fact of this type, "blocker" for such a rule. */
 struct str page_kind(yyjson_val *memory);
 /* Style of a kind: blockers are red, tasks yellow. */

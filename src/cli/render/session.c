@@ -78,10 +78,10 @@ const struct renderer session_renderers[] = {
   {.op = "session task", .layout = "{dim session}  {task 16}"},
   {.op = "session handoff", .result = render_handoff},
   {.op = "session end", .layout = "{dim session} <already?had already ended: {reason 40}|ended>[, with handoff {handoff}]"},
-  {.op = "action list", .layout = "@items >{id} | {status} | {age created_at} | {text}\n!items no pending action items\n"
+  {.op = "action list", .layout = "@items >{id} | {choice status} | {age created_at} | {text}\n!items no pending action items\n"
    "@candidates candidate, not pending | memory {memory} | {text}"},
   {.op = "action add", .layout = "{dim id}  {status}<project?{scope}| · global>  {text 48}"},
-  {.op = "action ack", .layout = "{dim id}  {status}  {text 30}\n?<#remaining?  {remaining} still pending>"},
+  {.op = "action ack", .layout = "{dim id}  {choice status}  {text 30}\n?<#remaining?  {remaining} still pending>"},
   {.op = "checkpoint", .result = render_checkpoint},
   {.op = "scratch set", .layout = "{key}  {n bytes} byte{s bytes}"},
   {.op = "scratch get", .result = render_scratch_get},

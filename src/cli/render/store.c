@@ -45,30 +45,48 @@ static void render_config(struct page *page, yyjson_val *r) {
 
 /* ---- events ---- */
 
-static void render_event(struct page *page, yyjson_val *e) {
-  struct buf *b = &page->b;
-  buf_addf(b, "%s%6lld%s  %s  ", page->term.style.dim, (long long)json_int(e, "seq", 0), page->term.style.reset,
-           term_time(b->a, json_str(e, "at")).p);
+/* The columns of an event: time, action, memory. */
+static struct str event_columns(struct page *page, yyjson_val *e) {
   enum { ACTION_COLUMNS = 18, ID_COLUMNS = 6 };
-  struct str action = json_str(e, "action"), id = page_value(page, yyjson_obj_get(e, "id"));
-  page_line(page, "", action, 0);
-  term_pad(b, term_columns(action), ACTION_COLUMNS);
-  term_pad(b, id.n, ID_COLUMNS);
-  page_line(page, "", id, 0);
-  if (str_is(action, "memory:read")) {
-    buf_adds(b, "  ");
-    page_line(page, "", json_str(e, "op"), 0);
-  }
+  struct buf b = BUF(page->b.a);
+  struct str action = page_one_line(page, json_str(e, "action")), id = page_value(page, yyjson_obj_get(e, "id"));
+  buf_addf(&b, "%s  %.*s", term_time(b.a, json_str(e, "at")).p, STR_ARG(action));
+  term_pad(&b, term_columns(action), ACTION_COLUMNS);
+  term_pad(&b, id.n, ID_COLUMNS);
+  buf_add(&b, id);
+  return buf_str(&b);
+}
+
+/* What follows them. */
+static struct str event_rest(struct page *page, yyjson_val *e) {
   static const char *const members[][2] = {
-      {"change", ""}, {"txn", "transaction "}, {"project", "in "}, {"source", "by "}};
-  for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-    struct str value = page_value(page, yyjson_obj_get(e, members[i][0]));
-    if (value.n == 0)
-      continue;
-    buf_addf(b, "  %s", members[i][1]);
-    page_line(page, "", value, 0);
+      {"op", ""}, {"change", ""}, {"txn", "transaction "}, {"project", "in "}, {"source", "by "}};
+  struct buf b = BUF(page->b.a);
+  for (size_t i = str_is(json_str(e, "action"), "memory:read") ? 0 : 1; i < ARRAY_LEN(members); i++) {
+    struct str value = page_one_line(page, page_value(page, yyjson_obj_get(e, members[i][0])));
+    if (value.n || i == 0)
+      buf_addf(&b, "  %s%.*s", members[i][1], STR_ARG(value));
   }
-  buf_addc(b, '\n');
+  return buf_str(&b);
+}
+
+/* If the terminal is too narrow, the rest is below the columns. */
+static void render_event(struct page *page, yyjson_val *e) {
+  enum { INDENT = 8 }; /* columns of the number */
+  struct str columns = event_columns(page, e), rest = event_rest(page, e);
+  size_t used = INDENT + term_columns(columns);
+  bool fits = !page->term.tty || used + term_columns(rest) <= page->term.width;
+  buf_addf(&page->b, "%s%6lld%s  ", page->term.style.dim, (long long)json_int(e, "seq", 0), page->term.style.reset);
+  if (fits) {
+    buf_add(&page->b, columns);
+    buf_add(&page->b, rest);
+  } else if (used <= page->term.width) {
+    buf_addf(&page->b, "%.*s\n%*s", STR_ARG(str_trim(columns)), INDENT, "");
+    page_wrap(page, rest, INDENT);
+  } else {
+    page_wrap(page, arena_printf(page->b.a, "%.*s%.*s", STR_ARG(columns), STR_ARG(rest)), INDENT);
+  }
+  buf_addc(&page->b, '\n');
 }
 
 /* The lines are the whole output. */
@@ -160,7 +178,8 @@ const struct renderer store_renderers[] = {
    "{n rows} row{s rows}, identical in {text from} and {text to} ({seconds ms})\n"
    "?[{missing_transactions} transaction<missing_transactions=1? was|s were> written to the source meanwhile and "
    "<missing_transactions=1?is|are> not in the target]\n" TRANSCRIPTS},
-  {.op = "team list", .layout = "@removed {team} | {at} | {rows}\n@teams {team} | {changed_at} | {memories} <memories=1?memory|memories>"},
+  {.op = "team list", .layout = "@removed {team} | <@terminal?{time at}|{at}> | {rows}<@terminal? row{s rows}>\n"
+   "@teams {team} | <@terminal?{time changed_at}|{changed_at}> | {memories} <memories=1?memory|memories>"},
   {0},
 };
 /* clang-format on */

@@ -70,7 +70,8 @@ const struct renderer transcript_renderers[] = {
    "?<compact_due?It is time to compact it: 'cairn transcript compact'."
    "|<flush_due?It is time to save memories: 'cairn transcript flush'.>>\n~not_indexed\n~degraded"},
   {.op = "transcript read", .result = render_read},
-  {.op = "transcript list", .layout = "@sessions {id} | {age updated} | >{n messages} | >{n tokens} | {status}\n"
+  {.op = "transcript list", .layout = "@sessions {id} | {age updated} | "
+   ">{n messages}<@terminal? message{s messages}> | >{n tokens}<@terminal? token{s tokens}> | {status}\n"
    "!sessions no transcript\n?[{archived} archived: cairn transcript list --archived]\n?<rebuilt?The index was lost and has been rebuilt from the files.>"},
   {.op = "transcript flush", .layout = STORED "*leaving.list {dim role}  {text|name 14}\n?[{text question}]\n"
    "~answer_with\n~degraded"},

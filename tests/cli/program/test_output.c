@@ -80,6 +80,32 @@ TEST(query_words_are_highlighted_and_the_text_is_wrapped) {
   CHECK(!has(CAIRN("search", "sessions").out, "\x1b"));
 }
 
+TEST(an_explanation_is_wrapped) {
+  need_terminal();
+  store_hits();
+  struct str out = on_terminal(60, "search sessions --explain --limit 1"), line;
+  CHECK(has(out, "trust 1") && !has(out, "…")); /* the last part */
+  while (str_line(&out, &line))
+    CHECK(columns_of(line) <= 60);
+}
+
+TEST(a_snippet_ends_with_a_word) {
+  need_terminal();
+  STORE("--headline", "Certificates of the shop", words("certificates", 60));
+  struct str out = on_terminal(80, "--no-color search certificates1"), snippet, word, last = STR_NONE;
+  size_t end = str_find(out, STR("…"), 0);
+  CHECK(end != SIZE_MAX);
+  CHECK_INT(count_of(out, "…"), 1);
+  snippet = jstr(OK("search", "certificates1"), "results[0].snippet"); /* ends inside "certificates28" */
+  CHECK(str_ends(snippet, STR(" cert")));
+  for (struct str rest = snippet; str_next(&rest, ' ', &word) && rest.n;)
+    last = word;
+  CHECK(str_ends(str_slice(out, 0, end), last));
+  /* A text that has this size is whole. */
+  STORE("--headline", "The port of staging", textf("%.396s.", words("staging", 60)));
+  CHECK(!has(on_terminal(80, "--no-color search staging1 --limit 1"), "…"));
+}
+
 TEST(kinds_have_colours) {
   need_terminal();
   STORE("--type", "guardrail", "Never force-push to main");
@@ -116,7 +142,7 @@ TEST(tables_fit_every_width) {
   store_hits();
   OK("search", "sessions");
   static const int widths[] = {40, 80, 200};
-  static const char *const commands[] = {"config", "metrics", "stats", "list", "config gate.mode"};
+  static const char *const commands[] = {"config", "metrics", "stats", "list", "config gate.mode", "events"};
   for (size_t w = 0; w < ARRAY_LEN(widths); w++)
     for (size_t c = 0; c < ARRAY_LEN(commands); c++) {
       struct str out = on_terminal(widths[w], commands[c]), line;
@@ -132,6 +158,49 @@ TEST(tables_fit_every_width) {
   CHECK(
       has(on_terminal(40, "config"), "accepts long facts and merged statements with a warning; strict refuses them\n"));
   CHECK(has(CAIRN("config").out, "accepts long facts and merged statements with a warning; strict refuses them\n"));
+}
+
+TEST(versions_can_be_told_apart) {
+  need_terminal();
+  STORE("The production database of the billing service runs on the machine called anvil");
+  OK("supersede", "1", "--reason", "moved",
+     "The production database of the billing service runs on the machine called hammer");
+  struct str out = on_terminal(40, "--no-color history 1"), line;
+  CHECK(has(out, "anvil\n      2026-03-01 12:00, superseded\n"));
+  CHECK(has(out, "hammer\n      2026-03-01 12:00, current\n      because: moved\n"));
+  while (str_line(&out, &line))
+    CHECK(columns_of(line) <= 40);
+  CHECK(has(CAIRN("history", "1").out, "anvil  2026-03-01 12:00, superseded\n  └ 2  The production"));
+}
+
+TEST(a_memory_is_shown_once) {
+  need_terminal();
+  STORE("The staging database is on port 5433.");
+  STORE("--headline", "Deploy script", "Deploy script\n\nRun make deploy.\n\n    make deploy\n");
+  STORE("--headline", "Port of Redis", "The cache listens on 6379");
+  struct str out = on_terminal(80, "get 1");
+  CHECK(has(out, "\x1b[1mThe staging database is on port 5433\x1b[0m.\n  fact · active\n"));
+  CHECK_INT(count_of(out, "5433"), 1);
+  out = on_terminal(80, "--no-color get 2"); /* paragraphs stay as they are, below */
+  CHECK(has(out, "2  fact · active\n") && has(out, "\n\nDeploy script\n\nRun make deploy.\n\n    make deploy\n"));
+  CHECK_INT(count_of(out, "Deploy script"), 1);
+  out = on_terminal(80, "--no-color get 3");
+  CHECK(has(out, "3  Port of Redis\n") && has(out, "\n\nThe cache listens on 6379\n"));
+  CHECK_INT(count_of(CAIRN("get", "1").out, "5433"), 2); /* scripts find the body at the end */
+}
+
+TEST(a_warning_does_not_repeat_a_text) {
+  need_terminal();
+  struct str out;
+  STORE("The staging database is on port 5433");
+  out = on_terminal(200, "--no-color remember 'The staging database is on port 5434'");
+  CHECK(has(out, "may contradict memory 1"));
+  CHECK_INT(count_of(out, "The staging database is on port 5433"), 1);
+  out = on_terminal(200, "--no-color remember 'The staging database is on port 5433.'");
+  CHECK(has(out, "warning: memory 1 says the same\n"));
+  CHECK_INT(count_of(out, "The staging database"), 1);
+  CHECK(has(CAIRN("remember", "The staging database is on port 5433.").err,
+            "memory 1 says the same: The staging database is on port 5433\n"));
 }
 
 /* No line of a text is broken within a word. */
@@ -187,6 +256,27 @@ TEST(results_have_labels) {
     }
   }
   CHECK(has(CAIRN("get", "1").out, "  skill: deploy\n") && has(CAIRN("get", "1").out, "  created: "));
+}
+
+TEST(a_terminal_shows_words_and_short_times) {
+  need_terminal();
+  STORE("The staging database is on port 5433");
+  OK("pin", "1");
+  CHECK(has(on_terminal(80, "unpin 1"), ": delivery on demand\n"));
+  CHECK(has(CAIRN("unpin", "1").out, "1: delivery on_demand\n"));
+  OK("action", "add", "Renew the certificate");
+  OK("action", "ack", "1", "already_done", "--reason", "yesterday");
+  CHECK(has(on_terminal(80, "action list --all"), "already done"));
+  CHECK(has(on_terminal(80, "team list"), "2026-03-01 12:00  1 memory\n"));
+  CHECK(has(on_terminal(80, "graph read"), "no entities or relations\n"));
+  CHECK_STR(CAIRN("graph", "read").out, "");
+  STORE("The mail server is called Hermes");
+  CHECK(has(on_terminal(80, "--no-color list --limit 1"), "\n1 of 2\n"));
+  CHECK(has(on_terminal(80, "--no-color capture 'We decided to keep sessions in Postgres.'"), "\n1 stored\n"));
+  OK("forget", "1", "--reason", "old");
+  CHECK(has(on_terminal(80, "--no-color get 1"), "forgotten since 2026-03-01 12:00: old.\n"));
+  CAIRN_FED(STR("{\"role\":\"user\",\"content\":\"Hello there\"}\n"), "transcript", "append", "s-1", "-");
+  CHECK(has(on_terminal(80, "transcript list"), "  1 message  "));
 }
 
 /* ---- undo ---- */

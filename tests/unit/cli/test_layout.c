@@ -6,13 +6,21 @@
 
 static struct arena a;
 
-static struct str render(const char *layout, const char *json) {
-  struct page page = {.b = BUF(&a), .term = term_of(-1, true), .now = 0};
+static struct str render_to(struct term term, const char *layout, const char *json) {
+  struct page page = {.b = BUF(&a), .term = term, .now = 0};
   struct error err;
   yyjson_val *result;
   CHECK_OK(json_read(&a, str_from(json), &result, &err), &err);
   layout_render(&page, result, layout);
   return buf_str(&page.b);
+}
+
+static struct str render(const char *layout, const char *json) { return render_to(term_of(-1, true), layout, json); }
+
+static struct str render_on_terminal(const char *layout, const char *json) {
+  struct term term = term_of(-1, true);
+  term.tty = true;
+  return render_to(term, layout, json);
 }
 
 TEST(members_are_replaced) {
@@ -49,6 +57,13 @@ TEST(groups_depend_on_members) {
   CHECK_STR(render("<a?one\n  two>\nthree", "{\"a\":1}"), "one\n  two\nthree\n");
 }
 
+TEST(a_terminal_differs) {
+  const char *layout = "<@terminal?terminal|pipe>: {choice a}, {counts n m}",
+             *json = "{\"a\":\"on_demand\",\"n\":2,\"m\":1}";
+  CHECK_STR(render(layout, json), "pipe: on_demand, n 2, m 1\n");
+  CHECK_STR(render_on_terminal(layout, json), "terminal: on demand, 2 n, 1 m\n");
+}
+
 TEST(lines_have_kinds) {
   CHECK_STR(render("*list - {a}\n!list none\n!gone none", "{\"list\":[{\"a\":1},{\"a\":2}]}"), "- 1\n- 2\nnone\n");
   CHECK_STR(render("*list {.}", "{\"list\":[\"x\",\"y\"]}"), "x\ny\n");
@@ -75,6 +90,8 @@ static void add_names(struct str words, struct strs *names) {
   while (str_next(&words, ' ', &word))
     if (!str_int64(word, &columns))
       last = word; /* a format comes first */
+  if (str_is(last, "@terminal"))
+    return;
   if (str_starts(last, STR("#")))
     last = str_slice(last, 1, last.n);
   for (struct str path; str_next(&last, '|', &path);)
