@@ -103,6 +103,20 @@ static struct str format_hash(struct page *page UNUSED, yyjson_val *v) {
 }
 static struct str format_json(struct page *page, yyjson_val *v) { return v ? json_write_val(page->b.a, v) : STR(""); }
 static struct str format_choice(struct page *page, yyjson_val *v) { return page_choice(page, page_value(page, v)); }
+/* One word for a shell: in quotes if it needs them. */
+static struct str format_shell(struct page *page, yyjson_val *v) {
+  struct str text = json_val_str(v);
+  struct buf b = BUF(page->b.a);
+  bool is_plain = text.n > 0;
+  for (size_t i = 0; i < text.n; i++) {
+    is_plain = is_plain && (ascii_alpha(text.p[i]) || ascii_digit(text.p[i]) || strchr("/._-+:@%", text.p[i]));
+    if (text.p[i] == '\'')
+      buf_adds(&b, "'\\''");
+    else
+      buf_addc(&b, text.p[i]);
+  }
+  return is_plain ? text : arena_printf(page->b.a, "'%.*s'", STR_ARG(buf_str(&b)));
+}
 static struct str format_changes(struct page *page, yyjson_val *v) {
   return counts(page, v, STR("added changed removed"), true);
 }
@@ -131,6 +145,7 @@ static const struct {
     {"hash", format_hash}, /* the beginning of it */
     {"json", format_json},
     {"choice", format_choice},   /* a value from a fixed set, without underscores on a terminal */
+    {"shell", format_shell},     /* quoted for a shell */
     {"changes", format_changes}, /* "2 added, 1 changed" of an object with these counts */
 };
 

@@ -339,14 +339,37 @@ static bool changed_nothing(yyjson_val *result) {
          (yyjson_is_int(changes) && yyjson_get_sint(changes) == 0);
 }
 
-/* How to revert a change. Values of the vault, items and purged texts are not in the log. */
+/* Values of the vault, items and purged texts are not in the log. */
+static bool has_undo(const struct op *op, yyjson_val *result) {
+  return json_int(result, "txn", 0) && (op->flags & OP_WRITE) && !(op->flags & OP_NO_TXN) && !changed_nothing(result) &&
+         !str_starts(str_from(op->name), STR("vault ")) && strcmp(op->name, "extract") != 0 &&
+         strcmp(op->name, "purge") != 0;
+}
+
+/* False for the folder of an existing source, which 'source add' reads again. */
+static bool is_new_source(yyjson_val *folder) {
+  return json_int(folder, "read", 0) == json_int(folder, "files", -1) && json_int(folder, "added", 0) > 0 &&
+         json_int(folder, "changed", 0) + json_int(folder, "removed", 0) == 0;
+}
+
+/* The command that reverses a change which has no transaction of the log, or "". */
+static struct str reversing_command(struct page *page, const struct op *op, yyjson_val *result) {
+  yyjson_val *folder = yyjson_arr_get_first(yyjson_obj_get(result, "sources"));
+  if (strcmp(op->name, "agent add") == 0)
+    return layout_line(page, result, "cairn agent remove {name}");
+  if (strcmp(op->name, "source remove") == 0)
+    return layout_line(page, result, "cairn source add {shell folder}");
+  if (strcmp(op->name, "source add") == 0 && is_new_source(folder))
+    return layout_line(page, folder, "cairn source remove {shell folder}");
+  return STR("");
+}
+
+/* How to revert a change. */
 static void add_undo(struct page *page, const struct op *op, yyjson_val *result) {
-  int64_t txn = json_int(result, "txn", 0);
-  if (!txn || !(op->flags & OP_WRITE) || (op->flags & OP_NO_TXN) || changed_nothing(result) ||
-      str_starts(str_from(op->name), STR("vault ")) || strcmp(op->name, "extract") == 0 ||
-      strcmp(op->name, "purge") == 0)
-    return;
-  buf_addf(&page->b, "%sundo: cairn undo %lld%s\n", page->term.style.dim, (long long)txn, page->term.style.reset);
+  struct str command =
+      has_undo(op, result) ? layout_line(page, result, "cairn undo {txn}") : reversing_command(page, op, result);
+  if (command.n)
+    buf_addf(&page->b, "%sundo: %.*s%s\n", page->term.style.dim, STR_ARG(command), page->term.style.reset);
 }
 
 void render_result(struct page *page, const struct op *op, yyjson_val *result) {

@@ -178,7 +178,9 @@ const struct op correction_ops[] = {
    "txn?:int",
    .run = op_prune},
   {.name = "undo", .group = "Correction", .summary = "Undo a transaction",
-   .help = "Every change prints its transaction number. An undo is itself a transaction, so it can be undone too.",
+   .help = "A change prints this command with its transaction number. An undo is itself a transaction, so it can be undone "
+   "too. It does not reverse a purge, or changes of the vault, sources, extracted items, agents, tokens, sessions, "
+   "handoffs, action items and transcripts; some of these have an opposite command, such as 'cairn source remove'.",
    .example = "cairn undo 7",
    .params = undo_params, .flags = OP_WRITE | OP_EVERYDAY,
    .result = "undone:int changes:int already_gone?:int txn:int",

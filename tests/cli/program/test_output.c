@@ -1,4 +1,6 @@
 /* test_output.c: results for people: search hits, tables at every width, labels, the hint to undo a change. */
+#include <sys/stat.h>
+
 #include "support/cli.h"
 
 /* Runs the program on a terminal of this width; the output is everything written to it. */
@@ -292,6 +294,19 @@ TEST(a_change_says_how_to_undo_it) {
   CHECK(!has(CAIRN("extract", test_dir()).out, "undo"));
   CHECK(!has(CAIRN("token", "add", "ci").out, "undo"));
   CHECK(!has(CAIRN("--quiet", "unpin", "1").out, "undo"));
+}
+
+/* The change has no transaction. */
+TEST(a_change_names_its_opposite_command) {
+  const char *folder = path_join(NULL, "it's here");
+  CHECK(mkdir(folder, 0700) == 0);
+  file_write(path_join(folder, "a.md"), STR("The staging database is on port 5433\n"));
+  CHECK(has(CAIRN("agent", "add", "web", "--role", "admin").out, "\nundo: cairn agent remove web\n"));
+  struct run r = CAIRN("source", "add", folder);
+  CHECK(has(r.out, "\nundo: cairn source remove '/") && has(r.out, "/it'\\''s here'\n"));
+  CHECK(!has(CAIRN("source", "add", folder).out, "undo")); /* was a source before */
+  CHECK(has(CAIRN("source", "remove", folder).out, "\nundo: cairn source add '/"));
+  CHECK(has(CAIRN("help", "undo").out, "does not reverse a purge"));
 }
 
 TEST(what_changed_nothing_is_not_undone) {

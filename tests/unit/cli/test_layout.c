@@ -42,6 +42,7 @@ TEST(formats_are_applied) {
   CHECK_STR(render("{counts a b c}", "{\"a\":2,\"b\":0,\"c\":1}"), "a 2, c 1\n");
   CHECK_STR(render("{counts a b c}", "{}"), "no changes\n");
   CHECK_STR(render("{changes a}", "{\"a\":{\"added\":2,\"removed\":1}}"), "2 added, 1 removed\n");
+  CHECK_STR(render("{shell a} {shell b}", "{\"a\":\"/srv/docs\",\"b\":\"it's here\"}"), "/srv/docs 'it'\\''s here'\n");
   CHECK_STR(render("{json a}", "{\"a\":{\"b\":[1]}}"), "{\"b\":[1]}\n");
 }
 
