@@ -45,11 +45,14 @@ enum status op_action_list(struct op_call *call) {
   int64_t limit, pending;
   bool all = json_bool(call->args, "all", false);
   TRY(call_int(call, "limit", 50, 1, 1000, &limit));
-  struct pending_query q = {
-      .team = c->team, .project = c->project, .limit = all ? 1 : limit, .extracted = c->extracted_items};
+  struct pending_query q = {.team = c->team,
+                            .project = c->project,
+                            .limit = limit,
+                            .extracted = c->extracted_items,
+                            .all_projects = c->all_projects};
   TRY(actions_pending(st, &q, call->arena, all ? &first : &list, &pending, call->err));
   if (all)
-    TRY(actions_all(st, c->team, c->project, limit, call->arena, &list, call->err));
+    TRY(actions_all(st, &q, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "items");
   for (size_t i = 0; i < list.n; i++)
     put_action_item(call->doc, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
@@ -99,6 +102,28 @@ enum status op_action_add(struct op_call *call) {
 
 /* ---- answers ---- */
 
+/* The session's project, if `project` is empty and the call names none. */
+static enum status default_to_session(struct op_call *call, struct str *project) {
+  struct session session;
+  bool found;
+  if (!str_empty(*project))
+    return STATUS_OK;
+  TRY(session_current(call, &session, &found));
+  *project = found && str_empty(call->caller.project) ? session.project : call->caller.project;
+  return STATUS_OK;
+}
+
+static enum status find_text(struct op_call *call, const struct memory *m, struct str text,
+                             struct action_item *ret_item, bool *ret_found) {
+  const struct caller *c = &call->caller;
+  struct action_item like = {.memory_id = m->id, .project = m->id ? m->project : STR("")};
+  like.text = text_collapse(call->arena, text);
+  if (!m->id)
+    TRY(default_to_session(call, &like.project));
+  return action_find_text(call->engine->store, c->team, &like, c->all_projects, call->arena, ret_item, ret_found,
+                          call->err);
+}
+
 static enum status find_item(struct op_call *call, struct action_item *ret_item) {
   struct str text = json_str(call->args, "text");
   int64_t id = json_int(call->args, "id", 0);
@@ -110,12 +135,10 @@ static enum status find_item(struct op_call *call, struct action_item *ret_item)
   }
   if (json_str(call->args, "memory").p)
     TRY(call_find(call, "memory", &m));
-  struct action_item like = {.memory_id = m.id, .project = m.id ? m.project : call->caller.project};
-  like.text = text_collapse(call->arena, text);
   if (id > 0)
     TRY(action_find(call->engine->store, call->caller.team, id, call->arena, ret_item, &found, call->err));
   else
-    TRY(action_find_text(call->engine->store, call->caller.team, &like, call->arena, ret_item, &found, call->err));
+    TRY(find_text(call, &m, text, ret_item, &found));
   if (found)
     return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "there is no such action item");
@@ -140,17 +163,6 @@ static enum status check_answer(struct op_call *call, const struct action_item *
   return STATUS_OK;
 }
 
-/* A global item blocks writes to the project of the session, too, so what remains is counted there. */
-static enum status blocked_project(struct op_call *call, struct str *project) {
-  struct session session;
-  bool found;
-  if (!str_empty(*project))
-    return STATUS_OK;
-  TRY(session_current(call, &session, &found));
-  *project = found && str_empty(call->caller.project) ? session.project : call->caller.project;
-  return STATUS_OK;
-}
-
 enum status op_action_ack(struct op_call *call) {
   struct str decision = json_str(call->args, "decision"), reason = json_str(call->args, "reason");
   struct action_item item;
@@ -165,8 +177,8 @@ enum status op_action_ack(struct op_call *call) {
     TRY(check_answer(call, &item, decision, &reason));
     TRY(action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err));
   }
-  struct str project = item.project;
-  TRY(blocked_project(call, &project));
+  struct str project = item.project; /* a global item blocks writes to the project of the session, too */
+  TRY(default_to_session(call, &project));
   struct pending_query q = {
       .team = txn.team, .project = project, .limit = 1, .extracted = call->caller.extracted_items};
   TRY(actions_pending(txn.store, &q, call->arena, &left, &remaining, call->err));

@@ -8,13 +8,13 @@
 #define ITEM_COLUMNS                                                                                                   \
   "SELECT i.id, i.memory_id, i.project, i.text, i.kind, i.status, i.reason, i.source, i.decided_by, i.created_at,"     \
   " i.decided_at FROM action_item i "
-/* Pending items of project ?2 of team ?1; see actions.h. */
+/* Pending items of project ?2 of team ?1, or of all its projects; see actions.h. */
 #define PENDING                                                                                                        \
-  "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.status = 'pending'"                                  \
+  "WHERE i.team = ?1 AND (?3 = 1 OR i.project = '' OR i.project = ?2) AND i.status = 'pending'"                        \
   " AND (i.memory_id IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.team = i.team AND m.id = i.memory_id"           \
   " AND m.state = 'active'))"
 
-#define AND_PENDING_QUERY " AND i.id <= ?3 AND (?4 = 1 OR NOT " EXTRACTED ") AND (?5 = 0 OR i.project <> '')"
+#define AND_PENDING_QUERY " AND i.id <= ?4 AND (?5 = 1 OR NOT " EXTRACTED ") AND (?6 = 0 OR i.project <> '')"
 /* A sentence that was taken from its memory's text, not added by a caller. */
 #define EXTRACTED                                                                                                      \
   "EXISTS (SELECT 1 FROM label l WHERE l.team = i.team AND l.memory_id = i.memory_id AND l.field = 'action_items'"     \
@@ -69,15 +69,15 @@ enum status action_find(struct store *st, struct str team, int64_t id, struct ar
   return read_one(st, &r, a, ret_item, ret_found);
 }
 
-enum status action_find_text(struct store *st, struct str team, const struct action_item *like, struct arena *a,
-                             struct action_item *ret_item, bool *ret_found, struct error *err) {
+enum status action_find_text(struct store *st, struct str team, const struct action_item *like, bool all_projects,
+                             struct arena *a, struct action_item *ret_item, bool *ret_found, struct error *err) {
   struct rows r;
-  /* A pending item comes before decided ones with the same text. */
   db_query(st->db, &r, err,
-           ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.text = ?3"
+           ITEM_COLUMNS "WHERE i.team = ?1 AND (?5 = 1 OR i.project = '' OR i.project = ?2) AND i.text = ?3"
                         " AND (?4 IS NULL OR i.memory_id = ?4)"
-                        " ORDER BY CASE WHEN i.status = 'pending' THEN 0 ELSE 1 END, i.id DESC LIMIT 1",
-           "ssst", team, like->project, like->text, like->memory_id);
+                        " ORDER BY CASE WHEN i.status = 'pending' THEN 0 ELSE 1 END,"
+                        " CASE WHEN i.project = '' OR i.project = ?2 THEN 0 ELSE 1 END, i.id DESC LIMIT 1",
+           "sssti", team, like->project, like->text, like->memory_id, (int64_t)all_projects);
   return read_one(st, &r, a, ret_item, ret_found);
 }
 
@@ -85,22 +85,23 @@ enum status actions_pending(struct store *st, const struct pending_query *q, str
                             struct action_items *ret_list, int64_t *ret_total, struct error *err) {
   struct rows r;
   int64_t total, upto = q->upto > 0 ? q->upto : INT64_MAX;
-  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING AND_PENDING_QUERY, "ssiii",
-             q->team, q->project, upto, (int64_t)q->extracted, (int64_t)q->no_global));
-  db_query(st->db, &r, err, ITEM_COLUMNS PENDING AND_PENDING_QUERY " ORDER BY i.id DESC LIMIT ?6", "ssiiii", q->team,
-           q->project, upto, (int64_t)q->extracted, (int64_t)q->no_global, q->limit);
+  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING AND_PENDING_QUERY, "ssiiii",
+             q->team, q->project, (int64_t)q->all_projects, upto, (int64_t)q->extracted, (int64_t)q->no_global));
+  db_query(st->db, &r, err, ITEM_COLUMNS PENDING AND_PENDING_QUERY " ORDER BY i.id DESC LIMIT ?7", "ssiiiii", q->team,
+           q->project, (int64_t)q->all_projects, upto, (int64_t)q->extracted, (int64_t)q->no_global, q->limit);
   TRY(read_all(st, &r, a, ret_list));
   if (ret_total)
     *ret_total = total;
   return STATUS_OK;
 }
 
-enum status actions_all(struct store *st, struct str team, struct str project, int64_t limit, struct arena *a,
-                        struct action_items *ret_list, struct error *err) {
+enum status actions_all(struct store *st, const struct pending_query *q, struct arena *a, struct action_items *ret_list,
+                        struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
-           ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) ORDER BY i.id DESC LIMIT ?3", "ssi",
-           team, project, limit);
+           ITEM_COLUMNS "WHERE i.team = ?1 AND (?3 = 1 OR i.project = '' OR i.project = ?2)"
+                        " ORDER BY i.id DESC LIMIT ?4",
+           "ssii", q->team, q->project, (int64_t)q->all_projects, q->limit);
   return read_all(st, &r, a, ret_list);
 }
 

@@ -41,22 +41,24 @@ NODISCARD enum status action_decide(struct txn *txn, struct arena *a, const stru
 
 NODISCARD enum status action_find(struct store *st, struct str team, int64_t id, struct arena *a,
                                   struct action_item *ret_item, bool *ret_found, struct error *err);
-/* The item with exactly the text of `like`, of its project or global, and of its memory (0: any). */
+/* The item with exactly the text of `like`, of its project or global, and of its memory (0: any). all_projects: else of
+ * another project. A pending item comes before decided ones. */
 NODISCARD enum status action_find_text(struct store *st, struct str team, const struct action_item *like,
-                                       struct arena *a, struct action_item *ret_item, bool *ret_found,
-                                       struct error *err);
+                                       bool all_projects, struct arena *a, struct action_item *ret_item,
+                                       bool *ret_found, struct error *err);
 struct pending_query {
   struct str team, project;
   int64_t upto; /* highest id; 0: no maximum */
   int64_t limit;
-  bool extracted; /* also extracted items */
-  bool no_global; /* no global items */
+  bool extracted;    /* also extracted items */
+  bool no_global;    /* no global items */
+  bool all_projects; /* of every project */
 };
 /* Pending items, newest first; ret_total (may be NULL) counts all. */
 NODISCARD enum status actions_pending(struct store *st, const struct pending_query *q, struct arena *a,
                                       struct action_items *ret_list, int64_t *ret_total, struct error *err);
-/* All items of the project and global ones, pending or decided, newest first. */
-NODISCARD enum status actions_all(struct store *st, struct str team, struct str project, int64_t limit, struct arena *a,
+/* The same items and decided ones, newest first; only team, project, limit and all_projects of the query count. */
+NODISCARD enum status actions_all(struct store *st, const struct pending_query *q, struct arena *a,
                                   struct action_items *ret_list, struct error *err);
 /* Id of the team's newest item; 0 if there is none. */
 NODISCARD enum status actions_newest(struct store *st, struct str team, int64_t *ret_id, struct error *err);

@@ -84,6 +84,18 @@ TEST(items_belong_to_their_project) {
   CHECK_INT(jint(OK("action", "ack", "1", "will_execute", "--project", "kitchen"), "remaining"), 1);
 }
 
+TEST(items_of_all_projects_are_listed_and_found) {
+  OK("action", "add", "Cut the hedge", "--project", "garden");
+  OK("action", "add", "Clean the oven", "--project", "kitchen");
+  CHECK_INT(jint(OK("action", "list"), "pending"), 0);
+  CHECK_INT(jint(OK("action", "list", "--all-projects"), "pending"), 2);
+  CHECK_INT(jint(OK("action", "list", "--all-projects", "--all"), "count"), 2);
+  REFUSED("not_found", "action", "ack", "--decision", "will_execute", "--text", "Cut the hedge");
+  yyjson_val *r = OK("action", "ack", "--decision", "will_execute", "--text", "Cut the hedge", "--all-projects");
+  CHECK_INT(jint(r, "removed"), 1);
+  CHECK_INT(jint(OK("action", "list", "--all-projects"), "pending"), 1);
+}
+
 TEST(people_are_never_blocked) {
   OK("action", "add", "Rotate the signing key");
   cli_set(textf("CAIRN_SESSION=%s", cstr(jstr(OK("boot", "--register"), "session"))));
