@@ -123,7 +123,13 @@ static void keep_type(struct write *w, const struct memory *old) {
 
 enum status restate_keep(struct op_call *call, struct write *w, const struct memory *old) {
   struct memory draft = w->m, *m = &w->m, stored = *old;
-  if (!(w->given & GIVEN_KNOWN) || !replace_allowed(w, old))
+  if (!replace_allowed(w, old))
+    return STATUS_OK;
+  m->access_count = old->access_count;
+  m->upvotes = old->upvotes;
+  m->downvotes = old->downvotes;
+  w->restates = true;
+  if (!(w->given & GIVEN_KNOWN))
     return STATUS_OK;
   TRY(memory_load_lists(call->engine->store, call->arena, &stored, call->err));
   keep_type(w, old);
@@ -133,7 +139,7 @@ enum status restate_keep(struct op_call *call, struct write *w, const struct mem
   m->expires_at = draft.expires_at;
   m->verified_at = draft.verified_at;
   m->confidence = draft.confidence;
-  m->access_count = m->upvotes = m->downvotes = m->last_accessed = 0; /* of the other text */
+  m->last_accessed = draft.last_accessed;
   return STATUS_OK;
 }
 
@@ -321,6 +327,7 @@ static enum status make_version(struct op_call *call, struct write *w, uint64_t 
   if (stays_trusted(w))
     w->m.trust = w->met->trust;
   w->action = WRITE_STORED;
+  w->restates = true;
   w->id = 0;
   w->inherit_pin = w->inherit_skill = w->inherit_key = true;
   if (str_empty(reason))
@@ -349,11 +356,11 @@ enum status restate_apply(struct op_call *call, struct txn *txn, struct write *w
   return make_version(call, w, changed, rep);
 }
 
-enum status restate_keep_notes(struct op_call *call, struct txn *txn, const struct write *w) {
+enum status restate_keep_notes(struct op_call *call, struct txn *txn, const struct write *w, const struct memory *old) {
   struct notes notes = {0}, none = {0};
   struct memory m = w->m;
-  if (!w->changed || !w->old_id || w->shadow)
+  if (!w->restates || !w->old_id || w->shadow)
     return STATUS_OK;
-  TRY(notes_load(txn->store, call->arena, w->met, &notes, call->err));
+  TRY(notes_load(txn->store, call->arena, old, &notes, call->err));
   return notes.n ? notes_set(txn, call->arena, &m, &none, &notes, call->err) : STATUS_OK;
 }

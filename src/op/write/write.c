@@ -600,7 +600,7 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
   TRY(insert(call, txn, w));
   if (rep.old.id)
     TRY(replace_link(call, txn, w, &rep));
-  TRY(restate_keep_notes(call, txn, w));
+  TRY(restate_keep_notes(call, txn, w, &rep.old));
   return duplicates_link(call, txn, w);
 }
 

@@ -49,6 +49,7 @@ struct write {
   double similarity;        /* to the memory that decided the action; 0: none */
   const struct memory *met; /* the existing duplicate, or NULL */
   bool same_text;           /* it has the same text, not only the same meaning */
+  bool restates;            /* the superseded memory says the same, with less detail or other fields */
   yyjson_mut_val *changed;  /* fields that a restated text has changed, as `was` and `is`; or NULL */
   int64_t redacted;         /* number of redacted secrets */
   bool got_pin, got_skill, got_key, embedded;

@@ -149,6 +149,23 @@ TEST(a_more_detailed_text_keeps_the_fields_of_the_shorter) {
   CHECK(jget(m, "expires_at") == NULL); /* the end was that of the other text */
 }
 
+TEST(a_more_detailed_text_keeps_notes_and_ratings) {
+  int64_t id = STORE(SHORT_FACT);
+  OK("annotate", num(id), "ask Ann first");
+  OK("rate", num(id), "up");
+  yyjson_val *r = OK("remember", SHORT_FACT " for good");
+  CHECK_INT(jint(r, "supersedes"), id);
+  yyjson_val *m = OK("get", num(jint(r, "id")));
+  CHECK_STR(jstr(m, "annotations[0].text"), "ask Ann first");
+  CHECK_INT(jint(m, "upvotes"), 1);
+  /* so do the texts of a capture, which have no arguments of their own */
+  r = OK("capture", SHORT_FACT " for good, and the key is renewed");
+  m = OK("get", num(jint(r, "memories[0].id")));
+  CHECK_STR(jstr(r, "memories[0].action"), "superseded");
+  CHECK_STR(jstr(m, "annotations[0].text"), "ask Ann first");
+  CHECK_INT(jint(m, "upvotes"), 1);
+}
+
 TEST(a_person_takes_no_field_from_an_untrusted_memory) {
   OK("remember", "--origin", "tool", "--delivery", "pinned", "--tag", "odd", FACT);
   yyjson_val *r = OK("remember", "--tag", "infra", FACT);
