@@ -124,6 +124,7 @@ struct caller {
   bool part;                   /* the operation is part of a call that the interface records: see pool_note() */
   bool foreign;                /* through another system's tools, or an import: new memories do not age */
   bool extracted_items;        /* action items extracted from memories block its writes, as the profile promises */
+  bool no_updates;             /* texts that stack updates are refused, as the profile promises; tasks are exempt */
   const struct origin *origin; /* NULL: unknown */
   /* Verified caller and its access: op/access/authenticate.h. NULL: the user or agent that started the process. */
   const struct principal *principal;

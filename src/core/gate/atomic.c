@@ -163,3 +163,22 @@ enum stacking atomic_check(struct arena *a, struct str body, bool timeline) {
     return STACKED_UPDATES;
   return joins_topics(a, l, text) ? STACKED_TOPICS : STACKED_NONE;
 }
+
+/* ---- markers anywhere ---- */
+
+static bool has_word_at(struct str text, size_t at, struct str word) {
+  return at + word.n <= text.n && (at == 0 || !ascii_alnum(text.p[at - 1])) &&
+         str_ieq(str_slice(text, at, at + word.n), word);
+}
+
+static bool is_date(const struct tokens *ts, size_t i) { return i < ts->n && ts->v[i].kind == TOKEN_DATE; }
+
+size_t atomic_count_markers(struct arena *a, struct str body) {
+  struct tokens ts = differ_tokenize(a, lexicon_new(a), body);
+  size_t n = 0;
+  for (size_t i = 0; i < ts.n; i++)
+    n += str_is(ts.v[i].word, "guardrail") && (is_date(&ts, i + 1) || (i > 0 && is_date(&ts, i - 1)));
+  for (size_t i = 0; i < body.n; i++)
+    n += has_word_at(body, i, STR("update:"));
+  return n;
+}

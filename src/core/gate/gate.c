@@ -225,19 +225,28 @@ static enum status check_size(const struct memory *m, struct error *err) {
   return error_fix(err, "split it, or index the file as a source instead of remembering it");
 }
 
+static const char updates_fix[] = "store only the current state; use 'cairn supersede ID --reason WHY TEXT' for each "
+                                  "later change";
+
+static enum status refuse_updates(size_t count, struct error *err) {
+  error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", count);
+  error_step(err, "atomic");
+  return error_fix(err, "%s", updates_fix);
+}
+
+enum status gate_check_updates(struct arena *a, const struct memory *m, struct error *err) {
+  size_t count = atomic_count_markers(a, m->body);
+  return count >= 2 ? refuse_updates(count, err) : STATUS_OK;
+}
+
 /* Stacked lines are refused. Statements merged within a line are refused only in strict mode, because they are found by
  * their wording. */
 static enum status check_stacking(struct arena *a, bool strict, const struct memory *m, struct warnings *w,
                                   struct error *err) {
-  static const char updates_fix[] = "store only the current state; use 'cairn supersede ID --reason WHY TEXT' for each "
-                                    "later change";
   static const char topics_fix[] = "store one idea per memory: split the text by hand or with 'cairn capture TEXT'";
   size_t lines = atomic_count_lines(m->body);
-  if (lines >= 2) {
-    error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", lines);
-    error_step(err, "atomic");
-    return error_fix(err, "%s", updates_fix);
-  }
+  if (lines >= 2)
+    return refuse_updates(lines, err);
   enum stacking found = atomic_check(a, m->body, str_is(m->kind, kind_names[KIND_INCIDENT]));
   if (found == STACKED_NONE)
     return STATUS_OK;

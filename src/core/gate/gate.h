@@ -30,6 +30,9 @@ struct warnings {
 NODISCARD enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *warnings,
                                  struct error *err);
 
+/* Refuses two or more updates, wherever they stand in the text. gate_check() only warns of those within a line. */
+NODISCARD enum status gate_check_updates(struct arena *a, const struct memory *m, struct error *err);
+
 /* For text stored byte for byte, such as a file: checks type, fields and size, and requires a headline. The text may
  * hold more than one idea. */
 NODISCARD enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err);

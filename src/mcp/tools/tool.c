@@ -151,6 +151,7 @@ enum status tool_call(struct tool_run *run) {
   run->caller.part = true; /* the transport records the call */
   run->caller.foreign = run->profile->foreign;
   run->caller.extracted_items = run->profile->extracted_items;
+  run->caller.no_updates = run->profile->no_updates;
   if (run->profile->names_project && !run->caller.project_given)
     run->caller.project = STR("");
   run->action = NULL;

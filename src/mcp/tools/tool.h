@@ -107,6 +107,7 @@ struct profile {
    * text, without its labels and in twice the size, and some would show both. */
   bool foreign;
   bool extracted_items; /* action items extracted from agents' memories block writes */
+  bool no_updates;      /* texts that stack updates are refused */
   bool names_project;   /* calls name their project: that of the server's folder does not apply */
   int budget;           /* maximum tokens per answer; 0: TOOL_BUDGET; negative: no limit */
   /* Formats an error for clients of this profile; NULL: the message with its fix, and the error object. */

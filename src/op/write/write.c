@@ -283,7 +283,9 @@ static enum status check_gate(struct op_call *call, struct write *w, bool strict
   if (strict && call->caller.foreign &&
       str_empty(m->headline)) /* most tools of other systems have no argument for it */
     m->headline = headline_derive(call->arena, m->body);
-  return gate_check(call->arena, strict, m, &w->warnings, call->err);
+  TRY(gate_check(call->arena, strict, m, &w->warnings, call->err));
+  bool is_task = str_is(m->kind, kind_names[KIND_TASK]);
+  return call->caller.no_updates && !is_task ? gate_check_updates(call->arena, m, call->err) : STATUS_OK;
 }
 
 enum status write_prepare(struct op_call *call, struct write *w) {

@@ -1,6 +1,5 @@
 /* openbrain2_write.c: tools of brain_v2 that store memories, and its write gate. */
 #include "base/os/clock.h"
-#include "core/gate/differ_token.h"
 #include "core/gate/similarity.h"
 #include "core/memory/headline.h"
 #include "core/memory/types.h"
@@ -61,25 +60,6 @@ static size_t count_words(struct str text) {
   return n;
 }
 
-static bool has_word_at(struct str text, size_t at, const char *word) {
-  size_t n = strlen(word);
-  return at + n <= text.n && (at == 0 || !ascii_alnum(text.p[at - 1])) &&
-         str_ieq(str_slice(text, at, at + n), str_from(word));
-}
-
-static bool is_date(const struct tokens *ts, size_t i) { return i < ts->n && ts->v[i].kind == TOKEN_DATE; }
-
-/* "GUARDRAIL (2026-03-31)" or "31 March GUARDRAIL", and "Update:", anywhere in the text. */
-static size_t count_markers(struct arena *a, struct str body) {
-  struct tokens ts = differ_tokenize(a, lexicon_new(a), body);
-  size_t n = 0;
-  for (size_t i = 0; i < ts.n; i++)
-    n += str_is(ts.v[i].word, "guardrail") && (is_date(&ts, i + 1) || (i > 0 && is_date(&ts, i - 1)));
-  for (size_t i = 0; i < body.n; i++)
-    n += has_word_at(body, i, "update:");
-  return n;
-}
-
 /* Limits of that system's gate which Cairn's does not have. */
 static enum status check_texts(struct tool_run *run, struct str headline, struct str body) {
   size_t in_headline = count_words(headline), in_body = count_words(body);
@@ -100,12 +80,6 @@ static enum status check_texts(struct tool_run *run, struct str headline, struct
     error_step(run->err, "atomic");
     return error_fix(run->err,
                      in_body ? "store each idea separately, or use capture_context_v2" : "say what it is about");
-  }
-  size_t markers = count_markers(run->arena, body);
-  if (markers >= 2) {
-    error_set(run->err, STATUS_REFUSED, "the body stacks %zu dated updates", markers);
-    error_step(run->err, "atomic");
-    return error_fix(run->err, "store only the current state; supersede_rule_v2 records each later change");
   }
   return STATUS_OK;
 }

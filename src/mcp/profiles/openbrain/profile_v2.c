@@ -292,6 +292,7 @@ const struct profile profile_openbrain2 = {
     .tools = tools,
     .foreign = true,
     .names_project = true,
+    .no_updates = true,
     .budget = -1, /* the system's own limits: headlines, counts, the cap of boot */
     .error = openbrain2_error,
 };
