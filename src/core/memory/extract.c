@@ -3,13 +3,14 @@
 
 #include "base/utf8.h"
 #include "core/memory/types.h"
+#include "core/secrets/redact_scan.h"
 #include "core/text/markup.h"
 #include "core/text/subject.h"
 #include "core/text/text.h"
 
 enum { NAME_BYTES = 64, HEADLINE_LOOK = 2000, CLAUSE_WORDS = 4 };
 
-/* ---- prose: the text with code and links overwritten; offsets stay the same */
+/* ---- prose: the text with code, links and redacted secrets overwritten; offsets stay the same */
 
 static void overwrite(char *p, size_t from, size_t to, char with) {
   for (size_t i = from; i < to; i++)
@@ -51,9 +52,19 @@ static void overwrite_links(char *p, size_t start, size_t end) {
   }
 }
 
+/* What a secret was replaced with is no name. */
+static void overwrite_markers(char *p, struct str text) {
+  for (size_t i = 0; i < text.n; i++) {
+    size_t marker = text.p[i] == '[' ? redact_marker(text, i) : 0;
+    if (marker)
+      overwrite(p, i, i + marker, ' ');
+  }
+}
+
 static struct str make_prose(struct arena *a, struct str text) {
   char *p = arena_cstr(a, text);
   char fence = 0;
+  overwrite_markers(p, text);
   for (size_t start = 0; start < text.n;) {
     size_t end = markup_line_end(text, start);
     if (markup_in_fence(str_slice(text, start, end), &fence)) {
