@@ -469,3 +469,95 @@ TEST(stats_count_deprecated_rules_and_health_names_the_session) {
   CHECK(str_starts(result_text(r, "session_id"), STR("s-")));
   script_close();
 }
+
+/* Skills that need a keyword are no guardrails, and what is beyond the cap is counted. */
+TEST(a_checkpoint_shows_a_persons_guardrails_and_counts_the_rest) {
+  static const char *const things[] = {"zebra crossing", "tulip bulbs",  "granite slabs",  "violin strings",
+                                       "copper wire",    "honey jars",   "sailing boots",  "chess clocks",
+                                       "paper lanterns", "rubber seals", "velvet curtains"};
+  static const char *const rules[] = {"Never feed gulls on the pier",
+                                      "Lock the gate at night",
+                                      "Wear a helmet below cranes",
+                                      "Ask Marta before painting",
+                                      "Sign each commit",
+                                      "Rotate logs weekly",
+                                      "Test backups every month",
+                                      "Keep engines below 90 degrees",
+                                      "Do not smoke near the fuel tank",
+                                      "Moor ferries with two ropes",
+                                      "Count the life jackets first"};
+  char args[400];
+  script_open("openbrain2");
+  script_op("remember", J({
+              "text" : "Ask Ann first.",
+              "headline" : "Never drop the production tables",
+              "type" : "guardrail",
+              "project" : "harbor"
+            }));
+  for (size_t i = 0; i < ARRAY_LEN(things); i++) {
+    snprintf(args, sizeof(args),
+             "{\"headline\":\"How to handle the %s\",\"body\":\"The %s need gloves.\",\"severity\":\"BLOCKER\","
+             "\"project\":\"harbor\",\"skill_trigger\":{\"name\":\"s%zu\",\"keywords\":[\"%s\"],"
+             "\"projects\":[\"elsewhere\"]}}",
+             things[i], things[i], i, things[i]);
+    script_call("remember_rule_v2", args);
+  }
+  yyjson_mut_val *r =
+      script_call("brain_checkpoint_v2", J({"action" : "clean up", "source" : "claude", "project" : "harbor"}));
+  CHECK_INT(brain_int(r, "guardrails_count", 0), 1);
+  CHECK_INT(brain_int(script_at(r, "guardrails", 0), "memory_id", 0), 1);
+  CHECK(!yyjson_mut_obj_get(r, "guardrails_omitted"));
+  for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+    snprintf(args, sizeof(args),
+             "{\"headline\":\"%s\",\"body\":\"%s.\",\"severity\":\"BLOCKER\",\"project\":\"harbor\"}", rules[i],
+             rules[i]);
+    CHECK(brain_bool(script_call("remember_rule_v2", args), "success"));
+  }
+  r = script_call("brain_checkpoint_v2", J({"action" : "sell", "source" : "claude", "project" : "harbor"}));
+  CHECK_INT(brain_int(r, "guardrails_count", 0), 10);
+  CHECK_INT(brain_int(script_at(r, "guardrails", 0), "memory_id", 0), 1);
+  CHECK_INT(brain_int(yyjson_mut_obj_get(r, "guardrails_omitted"), "count", 0), 2);
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "guardrails_omitted"), "call"),
+            "list_recent_v2(kind=\"rule\", project=\"harbor\", limit=200)");
+  script_close();
+}
+
+TEST(a_captured_piece_that_stacks_updates_is_rejected) {
+  script_open("openbrain2");
+  yyjson_mut_val *r = script_call(
+      "capture_context_v2",
+      "{\"context\":\"GUARDRAIL (2026-03-31): never deploy on Friday at all. GUARDRAIL (2026-04-02): never before a "
+      "holiday either.\\n\\nThe nightly export writes Parquet files.\\n\\nThe gate is locked at eight. Update: it is "
+      "locked at nine. Update: it is locked at ten.\"}");
+  CHECK_INT(brain_int(r, "memories_stored", -1), 1);
+  CHECK_INT(brain_int(r, "total_chunks", -1), 3);
+  CHECK_STR(result_text(script_at(r, "stored", 0), "action"), "rejected");
+  CHECK(script_says(script_at(r, "stored", 0), "reason", "stacks 2 dated updates"));
+  CHECK_STR(result_text(script_at(r, "stored", 1), "action"), "stored");
+  CHECK_STR(result_text(script_at(r, "stored", 2), "action"), "rejected");
+  /* brain_v2 checks only the headlines of tasks */
+  script_call("remember_task_v2", J({"content" : "Lock the gate. Update: at nine. Update: at ten."}));
+  script_close();
+}
+
+TEST(health_and_stats_count_the_items_of_all_projects) {
+  script_open("openbrain2");
+  script_call("remember_fact_v2", J({"headline" : "The lake is deep", "body" : "Sixty metres.", "project" : "lake"}));
+  script_call("remember_fact_v2", J({"headline" : "The pier is old", "body" : "Of 1912.", "project" : "harbor"}));
+  script_call("create_action_item_v2", J({"source_kind" : "fact", "source_id" : 1, "text" : "Clean the lake"}));
+  script_call("create_action_item_v2", J({"source_kind" : "fact", "source_id" : 2, "text" : "Repair the pier"}));
+  CHECK_INT(brain_int(yyjson_mut_obj_get(script_call("health_v2", "{}"), "tables"), "action_items", -1), 2);
+  CHECK_INT(brain_int(script_call("stats_v2", "{}"), "pending_action_items", -1), 2);
+  CHECK_INT(brain_int(script_call("stats_v2", J({"project" : "lake"})), "pending_action_items", -1), 1);
+  script_close();
+}
+
+TEST(a_hint_about_ids_names_no_other_reference) {
+  script_open("openbrain2");
+  yyjson_mut_val *r = script_refused("pin_v2", J({"kind" : "fact", "memory_id" : 7}));
+  CHECK(!script_says(r, "error", "uid"));
+  r = script_refused("supersede_rule_v2",
+                     J({"old_id" : 7, "new_headline" : "Lakes are deep", "new_body" : "Very.", "reason" : "measured"}));
+  CHECK(script_says(r, "error", "name an id") && !script_says(r, "error", "uid"));
+  script_close();
+}

@@ -113,8 +113,7 @@ void brain_drop_empty(yyjson_mut_val *args) {
   }
 }
 
-/* Agents of a project cannot store a skill for others. */
-static bool is_limited(const struct tool_run *run) {
+bool brain_is_limited(const struct tool_run *run) {
   const struct principal *p = run->caller.principal;
   return p ? p->role != ROLE_ADMIN : run->engine->agent[0] != 0;
 }
@@ -149,7 +148,7 @@ enum status brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
     struct strs list = {0};
     json_strs(run->arena, skill, lists[i][0], &list);
-    if (i == 1 && !list.n && !is_limited(run))
+    if (i == 1 && !list.n && !brain_is_limited(run)) /* agents of a project cannot store a skill for others */
       strs_push(run->arena, &list, STR("*"));
     if (list.n)
       json_put_strs(run->doc, args, lists[i][1], &list);
@@ -296,6 +295,33 @@ void brain_put_similarity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 }
 
 bool brain_pinned(yyjson_mut_val *memory) { return str_is(result_text(memory, "delivery"), "pinned"); }
+
+/* A memory names the trust of its writer; a warning of a checkpoint only the agent that wrote it. */
+static bool is_by_person(yyjson_mut_val *memory) {
+  struct str trust = result_text(memory, "trust");
+  return trust.p ? str_is(trust, "user") : !result_text(memory, "author").p;
+}
+
+int64_t brain_persons_first(struct tool_run *run, yyjson_mut_val *list, size_t most) {
+  yyjson_mut_val *parts[] = {yyjson_mut_arr(run->doc), yyjson_mut_arr(run->doc)}, *m;
+  size_t total = yyjson_mut_arr_size(list);
+  assert(most > 0);
+  while ((m = yyjson_mut_arr_remove_first(list)))
+    yyjson_mut_arr_append(parts[!is_by_person(m)], m);
+  for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+    while (yyjson_mut_arr_size(list) < most && (m = yyjson_mut_arr_remove_first(parts[i])))
+      yyjson_mut_arr_append(list, m);
+  return (int64_t)(total - yyjson_mut_arr_size(list));
+}
+
+void brain_put_omitted(struct tool_run *run, yyjson_mut_val *to, const char *name, int64_t count, struct str call) {
+  yyjson_mut_obj_remove_key(to, name);
+  if (!count)
+    return;
+  yyjson_mut_val *v = json_put_obj(run->doc, to, name);
+  json_put_int(run->doc, v, "count", count);
+  json_put(run->doc, v, "call", call);
+}
 
 static bool is_newer(yyjson_mut_val *x, yyjson_mut_val *y) {
   int order = str_cmp(result_text(x, "created_at"), result_text(y, "created_at"));

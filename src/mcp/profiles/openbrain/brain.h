@@ -36,6 +36,8 @@ enum brain_scope { BRAIN_READS, BRAIN_WRITES, BRAIN_KEEPS };
 void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope);
 /* The project of the call, else that of the server; empty: none. */
 struct str brain_project_name(const struct tool_run *run);
+/* True for an agent that is limited to projects. */
+bool brain_is_limited(const struct tool_run *run);
 /* Removes empty texts and lists, which both systems use as defaults. */
 void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */
@@ -73,6 +75,10 @@ void brain_put_annotation(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 void brain_put_score(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 void brain_put_similarity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 bool brain_pinned(yyjson_mut_val *memory);
+/* Moves a person's to the front of a list, and removes what is beyond `most`; returns how many were removed. */
+int64_t brain_persons_first(struct tool_run *run, yyjson_mut_val *list, size_t most);
+/* Adds {"count", "call"} under `name`, unless the count is 0: what a list omits, and the call that lists it. */
+void brain_put_omitted(struct tool_run *run, yyjson_mut_val *to, const char *name, int64_t count, struct str call);
 /* Merges two lists sorted newest first: the next memory, NULL at the end. */
 yyjson_mut_val *brain_next_newest(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k);
 /* Refuses to pin a memory without a project. */

@@ -36,10 +36,14 @@ static const struct {
 };
 
 static struct str fix_of(struct tool_run *run, const struct error *err) {
+  static const struct str any_ref = STR_INIT("name an id, uid or key"); /* these tools take only ids */
+  struct str fix = str_from(err->fix);
   for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
     if (run->tool->op && strcmp(run->tool->op, fixes[i].op) == 0 && err->code == fixes[i].code)
       return str_from(fixes[i].fix);
-  return tool_rewrite_advice(run, str_from(err->fix));
+  if (str_starts(fix, any_ref))
+    fix = arena_printf(run->arena, "name an id%.*s", STR_ARG(str_slice(fix, any_ref.n, fix.n)));
+  return tool_rewrite_advice(run, fix);
 }
 
 static const char *blocked_by(const struct error *err) {
@@ -90,7 +94,7 @@ static struct str put_pending(struct tool_run *run, bool is_v2, yyjson_mut_val *
   yyjson_mut_val *result = pending_items(run), *item;
   if (result) {
     json_put_int(run->doc, to, "pending_count", brain_int(result, "pending", 0));
-    static const struct shape items[] = {COPY("id memory_id=memory text kind"), {0}};
+    static const struct shape items[] = {COPY("id"), INTEGER("memory_id=memory"), COPY("text kind"), {0}};
     yyjson_mut_obj_add_val(run->doc, to, "pending_action_items",
                            shape_list(run, yyjson_mut_obj_get(result, "items"), items));
   }

@@ -12,35 +12,42 @@ static const struct shape rule_shape[] = {
     UPPER("severity"),
     COPY("project"),
     IS("pinned=delivery", "pinned"),
-    UNLESS("trust=user", COPY("author=written_by")),
+    UNLESS("trust=user", COPY("author=source")),
     {0},
 };
 
-static enum status list_rules(struct tool_run *run, const char *filter, const char *value, yyjson_mut_val **ret_list) {
-  yyjson_mut_val *args = new_args(run), *result = NULL;
+static bool is_guardrail(yyjson_mut_val *memory, const void *run) { return !brain_needs_keyword(run, memory); }
+static bool is_other_guardrail(yyjson_mut_val *memory, const void *run) {
+  return !brain_pinned(memory) && is_guardrail(memory, run);
+}
+
+static enum status list_rules(struct tool_run *run, const char *filter, const char *value, wanted_fn wanted,
+                              yyjson_mut_val **ret_list) {
+  yyjson_mut_val *args = new_args(run);
   brain_project(run, args, BRAIN_READS);
   json_put(run->doc, args, "kind", str_from(kind_names[KIND_RULE]));
   json_put(run->doc, args, filter, str_from(value));
   json_put_bool(run->doc, args, "trusted", true); /* as at boot */
-  json_put_int(run->doc, args, "limit", 1000);
-  TRY(tool_op(run, "list", args, &result));
-  *ret_list = yyjson_mut_obj_get(result, "memories");
-  return STATUS_OK;
+  return run_list(run, args, wanted, run, SIZE_MAX, ret_list);
+}
+
+static struct str list_call(struct tool_run *run) {
+  struct str project = brain_project_name(run);
+  if (str_empty(project))
+    return STR("list_recent_v2(kind=\"rule\", limit=200)");
+  return arena_printf(run->arena, "list_recent_v2(kind=\"rule\", project=\"%.*s\", limit=200)", STR_ARG(project));
 }
 
 /* Blockers and pinned rules: a person's first, and of each the pinned ones. */
 static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
-  yyjson_mut_val *lists[2], *m, *list = json_put_arr(run->doc, to, "guardrails");
-  TRY(list_rules(run, "delivery", "pinned", &lists[0]));
-  TRY(list_rules(run, "type", "guardrail", &lists[1]));
-  for (size_t pass = 0; pass < 4; pass++) {
-    size_t i, n;
-    yyjson_mut_arr_foreach(lists[pass % 2], i, n, m) {
-      bool by_person = str_is(result_text(m, "trust"), "user"), again = pass % 2 == 1 && brain_pinned(m);
-      if (by_person == (pass < 2) && !again && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
-        yyjson_mut_arr_append(list, shape_object(run, m, rule_shape));
-    }
-  }
+  yyjson_mut_val *list = NULL, *others = NULL, *m;
+  TRY(list_rules(run, "delivery", "pinned", is_guardrail, &list));
+  TRY(list_rules(run, "type", "guardrail", is_other_guardrail, &others));
+  while ((m = yyjson_mut_arr_remove_first(others)))
+    yyjson_mut_arr_append(list, m);
+  int64_t omitted = brain_persons_first(run, list, GUARDRAILS_SHOWN);
+  yyjson_mut_obj_add_val(run->doc, to, "guardrails", shape_list(run, list, rule_shape));
+  brain_put_omitted(run, to, "guardrails_omitted", omitted, list_call(run));
   return STATUS_OK;
 }
 

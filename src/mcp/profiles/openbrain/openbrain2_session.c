@@ -316,12 +316,7 @@ static void put_caps(struct boot *b) {
 /* ---- the token cap ---- */
 
 static void put_omitted(struct boot *b, const char *name, int64_t count, const char *call) {
-  yyjson_mut_obj_remove_key(b->to, name);
-  if (!count)
-    return;
-  yyjson_mut_val *v = json_put_obj(b->run->doc, b->to, name);
-  json_put_int(b->run->doc, v, "count", count);
-  json_put(b->run->doc, v, "call", str_from(call));
+  brain_put_omitted(b->run, b->to, name, count, str_from(call));
 }
 
 static yyjson_mut_val *cut_last(struct boot *b, const char *list) {
