@@ -113,6 +113,16 @@ static void searching(void) {
   CHECK_INT(brain_int(e, "score", -1), 0);
   CHECK(brain_num(e, "similarity", 0) > 0 && brain_num(e, "similarity", 0) <= 1);
   CHECK(yyjson_mut_equals_str(script_at(e, "people", 0), "alice"));
+  /* also if the pinned memory is the best hit */
+  r = script_call("search", J({
+                    "query" : "Never deploy billing on Friday without a rollback plan",
+                    "source" : "claude",
+                    "project" : "harbor",
+                    "limit" : 1
+                  }));
+  CHECK_INT(brain_int(r, "count", 0), 2);
+  CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 2);
+  CHECK(!brain_bool(script_at(r, "results", 1), "pinned"));
   /* filters */
   r = script_call("search", J({"query" : "billing", "source" : "claude", "people_filter" : ["alice"]}));
   CHECK_INT(brain_int(r, "count", 0), 1);
@@ -479,6 +489,11 @@ static void cleaning(void) {
   CHECK_INT(brain_int(r, "deleted", 0), 1);
   CHECK_INT(brain_count(r, "not_found"), 1);
   CHECK_INT(yyjson_mut_get_sint(script_at(r, "not_found", 0)), 999);
+  /* a forgotten memory is not found again */
+  CHECK(script_says(script_refused("forget", J({"memory_id" : 5})), "error", "forgotten"));
+  r = script_call("forget_many", J({"memory_ids" : [ 4, 5 ]}));
+  CHECK_INT(brain_int(r, "deleted", -1), 0);
+  CHECK_INT(brain_count(r, "not_found"), 2);
 
   script_wait(100 * MS_PER_DAY);
   int64_t would =
@@ -871,7 +886,7 @@ TEST(metadata_of_a_redacted_text_has_no_piece_of_the_secret) {
   bool named = false;
   yyjson_mut_arr_foreach(topics, i, n, topic) {
     named |= yyjson_mut_equals_str(topic, "QuayGate");
-    CHECK(strncmp(yyjson_mut_get_str(topic), "MIIE", 4) != 0);
+    CHECK(strncmp(yyjson_mut_get_str(topic), "MIIE", 4) != 0 && !yyjson_mut_equals_str(topic, "REDACTED"));
   }
   CHECK(named);
   script_close();
@@ -901,6 +916,17 @@ TEST(boot_lists_every_item_that_blocks) {
   yyjson_mut_val *r = script_call("boot_session", J({"project" : "harbor", "source" : "a"}));
   CHECK_INT(brain_count(r, "pending_action_items"), ITEMS);
   CHECK(script_says(r, "message", "60 action items"));
+  /* and each can be answered by what boot shows */
+  for (size_t i = 0; i < ITEMS; i++) {
+    char args[200];
+    yyjson_mut_val *item = script_at(r, "pending_action_items", i);
+    snprintf(args, sizeof(args),
+             "{\"source\":\"a\",\"memory_id\":%lld,\"text\":\"%.*s\",\"decision\":\"will_execute\"}",
+             (long long)brain_int(item, "memory_id", -1), STR_ARG(result_text(item, "text")));
+    yyjson_mut_val *answer = script_call("acknowledge_action_item", args);
+    CHECK_INT(brain_int(answer, "removed", 0), 1);
+    CHECK_INT(brain_int(answer, "remaining", -1), ITEMS - 1 - (int64_t)i);
+  }
   script_close();
 }
 

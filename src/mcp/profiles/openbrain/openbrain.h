@@ -32,6 +32,13 @@ enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result)
 enum status openbrain_list_recent(struct tool_run *run);
 enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result);
 
+enum { OPENBRAIN_PINNED_MOST = 1000 };
+/* The project's own pinned memories, in full, a person's first; none without a project. Skills that need a keyword are
+ * left out. ret_omitted counts those beyond OPENBRAIN_PINNED_MOST, and openbrain_pinned_call() lists them. */
+NODISCARD enum status openbrain_pinned(struct tool_run *run, bool trusted, yyjson_mut_val **ret_list,
+                                       int64_t *ret_omitted);
+struct str openbrain_pinned_call(struct tool_run *run);
+
 /* Pairs of near-duplicate guardrails, at most `limit`. */
 NODISCARD enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t limit,
                                         yyjson_mut_val **ret_result);

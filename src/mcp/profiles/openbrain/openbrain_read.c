@@ -1,7 +1,7 @@
 /* openbrain_read.c: tools of Open Brain v1 that find and show memories. */
 #include "mcp/profiles/openbrain/openbrain.h"
 
-enum { SEARCH_MAX = 50, SEARCH_PREVIEW = 200, LIST_MAX = 100, LIST_PREVIEW = 150, REPEATS_SHOWN = 5 };
+enum { SEARCH_MAX = 50, HITS_MAX = 100, SEARCH_PREVIEW = 200, LIST_MAX = 100, LIST_PREVIEW = 150, REPEATS_SHOWN = 5 };
 
 /* ---- entries ---- */
 
@@ -31,58 +31,84 @@ static const struct shape found_shape[] = {
 
 /* ---- search ---- */
 
+static int64_t search_limit(const struct tool_run *run) { return brain_limit(run, 10, SEARCH_MAX); }
+
+static yyjson_mut_val *pinned_args(struct tool_run *run) {
+  yyjson_mut_val *args = new_args(run);
+  json_put(run->doc, args, "project", brain_project_name(run));
+  json_put_bool(run->doc, args, "own", true);
+  json_put(run->doc, args, "delivery", STR("pinned"));
+  return args;
+}
+
+static enum status count_pinned(struct tool_run *run, int64_t *ret_count) {
+  yyjson_mut_val *args = pinned_args(run), *result = NULL;
+  *ret_count = 0;
+  if (str_empty(brain_project_name(run)))
+    return STATUS_OK;
+  json_put_int(run->doc, args, "limit", 1);
+  TRY(tool_op(run, "list", args, &result));
+  *ret_count = brain_int(result, "total", 0);
+  return STATUS_OK;
+}
+
+/* Finds as many more as there are pinned memories, which openbrain_finish_search() takes out. */
 enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_prepare_read_signed(run, args);
+  int64_t pinned = 0, limit = search_limit(run);
+  TRY(brain_prepare_read_signed(run, args));
+  TRY(count_pinned(run, &pinned));
   yyjson_mut_obj_remove_key(args, "limit");
-  json_put_int(run->doc, args, "limit", brain_limit(run, 10, SEARCH_MAX));
+  json_put_int(run->doc, args, "limit", pinned < HITS_MAX - limit ? limit + pinned : HITS_MAX);
   brain_put_days(run, args, "since_days", "since");
   brain_put_days(run, args, "until_days", "until");
   json_put(run->doc, args, "detail", STR("full"));
   json_put_bool(run->doc, args, "explain", true);
-  return s;
+  return STATUS_OK;
 }
 
-/* The pinned memories of the project come first, and do not count against the limit. */
-static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *ids) {
-  struct str project = brain_project_name(run);
-  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
-  if (str_empty(project))
+static bool is_shown_first(yyjson_mut_val *memory, const void *run) { return !brain_needs_keyword(run, memory); }
+
+enum status openbrain_pinned(struct tool_run *run, bool trusted, yyjson_mut_val **ret_list, int64_t *ret_omitted) {
+  yyjson_mut_val *args = pinned_args(run);
+  *ret_list = yyjson_mut_arr(run->doc);
+  *ret_omitted = 0;
+  if (str_empty(brain_project_name(run)))
     return STATUS_OK;
-  json_put(run->doc, args, "project", project);
-  json_put(run->doc, args, "delivery", STR("pinned"));
-  json_put(run->doc, args, "detail", STR("full"));
-  json_put_int(run->doc, args, "limit", LIST_MAX);
-  enum status s = tool_op(run, "list", args, &result);
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
-    if (!str_eq(result_text(m, "project"), project) || brain_needs_keyword(run, m))
-      continue;
-    yyjson_mut_arr_append(list, shape_object(run, m, pinned_shape));
-    yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
-  }
-  return s;
+  json_put_bool(run->doc, args, "trusted", trusted);
+  TRY(run_list(run, args, is_shown_first, run, SIZE_MAX, ret_list));
+  *ret_omitted = brain_persons_first(run, *ret_list, OPENBRAIN_PINNED_MOST);
+  return STATUS_OK;
 }
 
-static bool has_id(yyjson_mut_val *ids, int64_t id) {
-  size_t i, n;
-  yyjson_mut_val *v;
-  yyjson_mut_arr_foreach(ids, i, n, v) {
-    if (yyjson_mut_get_sint(v) == id)
-      return true;
-  }
-  return false;
+struct str openbrain_pinned_call(struct tool_run *run) {
+  struct str project = brain_project_name(run);
+  return arena_printf(run->arena, "cairn list --delivery pinned%s%.*s%s",
+                      project.n ? " --project '" : " --all-projects", STR_ARG(project), project.n ? "'" : "");
 }
 
+static bool is_pinned_here(const struct tool_run *run, yyjson_mut_val *memory) {
+  struct str project = brain_project_name(run);
+  return brain_pinned(memory) && !str_empty(project) && str_eq(result_text(memory, "project"), project) &&
+         !brain_needs_keyword(run, memory);
+}
+
+/* The pinned memories of the project come first. They do not count against the limit, as skills do not. */
 enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run), *m, *ids = yyjson_mut_arr(run->doc);
-  yyjson_mut_val *list = json_put_arr(run->doc, to, "results");
-  TRY(put_pinned(run, list, ids));
+  yyjson_mut_val *to = brain_success(run), *m, *pinned = NULL, *list;
+  int64_t omitted = 0, left = search_limit(run);
+  TRY(openbrain_pinned(run, false, &pinned, &omitted));
+  list = shape_list(run, pinned, pinned_shape);
+  yyjson_mut_obj_add_val(run->doc, to, "results", list);
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
-    if (!has_id(ids, brain_int(m, "id", 0)))
-      yyjson_mut_arr_append(list, shape_object(run, m, found_shape));
+    bool skill = result_text(m, "via_skill_trigger").p;
+    if (is_pinned_here(run, m) || (!skill && left == 0))
+      continue;
+    left -= !skill;
+    yyjson_mut_arr_append(list, shape_object(run, m, found_shape));
   }
   json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
+  brain_put_omitted(run, to, "pinned_omitted", omitted, openbrain_pinned_call(run));
   result_copy(run, to, "degraded", result, "degraded");
   return STATUS_OK;
 }

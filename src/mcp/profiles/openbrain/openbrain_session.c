@@ -5,7 +5,7 @@ enum {
   CONTEXT_SHOWN = 5,
   CONTEXT_CHARS = 500,
   HISTORY_CHARS = 300,
-  PINNED_SHOWN = 100,
+  HITS_MAX = 100,
   ITEMS_SHOWN = 1000, /* all: what blocks a session is not hidden from it */
   GUARDRAIL_CHARS = 500,
   RELEVANT_CHARS = 300,
@@ -14,8 +14,9 @@ enum {
 struct boot {
   struct tool_run *run;
   struct str project, task;
-  yyjson_mut_val *context, *pinned; /* sections; ids of pinned memories */
-  struct str degraded;              /* first error; absent: none */
+  yyjson_mut_val *context; /* sections */
+  int64_t pinned;          /* number of memories in the first section */
+  struct str degraded;     /* first error; absent: none */
 };
 
 /* A failed part is left out: boot must succeed. */
@@ -54,14 +55,10 @@ static void add_line(struct boot *b, yyjson_mut_val *v, struct str text) {
   json_add_str(b->run->doc, yyjson_mut_obj_get(v, "content"), text);
 }
 
-static bool is_pinned_here(struct boot *b, int64_t id) {
-  size_t i, n;
-  yyjson_mut_val *v;
-  yyjson_mut_arr_foreach(b->pinned, i, n, v) {
-    if (yyjson_mut_get_sint(v) == id)
-      return true;
-  }
-  return false;
+/* For the first section, and for the others: pinned memories and skills are in the first one, or need a keyword. */
+static bool is_always_shown(yyjson_mut_val *memory, const void *run) { return !brain_needs_keyword(run, memory); }
+static bool is_shown_later(yyjson_mut_val *memory, const void *run) {
+  return !brain_pinned(memory) && !str_is(result_text(memory, "delivery"), "skill") && is_always_shown(memory, run);
 }
 
 /* "[#12] text", truncated to `characters`; 0: whole, with the type and the agent that wrote it. */
@@ -75,38 +72,41 @@ static struct str line_of(struct boot *b, yyjson_mut_val *m, size_t characters) 
                       by_agent ? ", written by " : "", STR_ARG(by_agent ? by : STR("")), STR_ARG(body));
 }
 
-/* Adds memories that are not pinned, truncated to `characters`; 0: whole. Skills that need a keyword are left out. */
-static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t most, size_t characters) {
+/* Adds memories to one of the later sections, truncated. */
+static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t characters) {
   size_t i, n;
   yyjson_mut_val *m;
   yyjson_mut_arr_foreach(list, i, n, m) {
-    if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_needs_keyword(b->run, m) || brain_count(v, "content") >= most)
-      continue;
-    add_line(b, v, line_of(b, m, characters));
+    if (is_shown_later(m, b->run) && brain_count(v, "content") < CONTEXT_SHOWN)
+      add_line(b, v, line_of(b, m, characters));
   }
 }
 
-static yyjson_mut_val *listed(struct boot *b, const char *name, const char *value, int64_t limit) {
-  yyjson_mut_val *args = args_of(b), *result = NULL;
+static yyjson_mut_val *listed(struct boot *b, const char *name, const char *value, wanted_fn wanted, size_t most) {
+  yyjson_mut_val *args = args_of(b), *list = NULL;
   json_put(b->run->doc, args, name, str_from(value));
   json_put_bool(b->run->doc, args, "trusted", true);
-  json_put(b->run->doc, args, "detail", STR("full"));
-  json_put_int(b->run->doc, args, "limit", limit);
-  return succeeded(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
+  return succeeded(b, run_list(b->run, args, wanted, b->run, most, &list)) ? list : NULL;
 }
 
+/* A person's first, so that agents cannot displace them. Skills that are always on are like pinned memories. */
 static void add_pinned(struct boot *b) {
-  yyjson_mut_val *v = section(b, "PINNED GUARDRAILS"), *m;
-  static const char *const deliveries[] = {"pinned", "skill"}; /* skills that are always on are like pinned ones */
+  yyjson_mut_val *v = section(b, "PINNED GUARDRAILS"), *list = yyjson_mut_arr(b->run->doc), *skills, *m;
+  static const char *const deliveries[] = {"pinned", "skill"};
   for (size_t k = 0; k < ARRAY_LEN(deliveries); k++) {
-    yyjson_mut_val *list = listed(b, "delivery", deliveries[k], PINNED_SHOWN);
-    size_t i, n;
-    add_memories(b, v, list, PINNED_SHOWN, 0);
-    yyjson_mut_arr_foreach(list, i, n, m) {
-      yyjson_mut_arr_add_sint(b->run->doc, b->pinned, brain_int(m, "id", 0));
-    }
+    skills = listed(b, "delivery", deliveries[k], is_always_shown, SIZE_MAX);
+    while ((m = yyjson_mut_arr_remove_first(skills)))
+      yyjson_mut_arr_append(list, m);
   }
+  int64_t omitted = brain_persons_first(b->run, list, OPENBRAIN_PINNED_MOST);
+  while ((m = yyjson_mut_arr_remove_first(list)))
+    add_line(b, v, line_of(b, m, 0));
   close_section(b, v);
+  b->pinned = (int64_t)brain_count(v, "content");
+  if (omitted)
+    add_line(b, v,
+             arena_printf(b->run->arena, "%lld more are not shown here; '%.*s' lists all", (long long)omitted,
+                          STR_ARG(openbrain_pinned_call(b->run))));
 }
 
 static void add_context(struct boot *b) {
@@ -118,22 +118,23 @@ static void add_context(struct boot *b) {
   json_put(run->doc, args, "query", query);
   json_put_bool(run->doc, args, "trusted", true);
   json_put(run->doc, args, "detail", STR("full"));
-  json_put_int(run->doc, args, "limit", 4 * CONTEXT_SHOWN);
+  json_put_int(run->doc, args, "limit",
+               b->pinned < HITS_MAX - 4 * CONTEXT_SHOWN ? b->pinned + 4 * CONTEXT_SHOWN : HITS_MAX);
   if (succeeded(b, tool_op(run, "search", args, &result)))
-    add_memories(b, v, yyjson_mut_obj_get(result, "results"), CONTEXT_SHOWN, CONTEXT_CHARS);
+    add_memories(b, v, yyjson_mut_obj_get(result, "results"), CONTEXT_CHARS);
   close_section(b, v);
 }
 
 static void add_history(struct boot *b) {
   yyjson_mut_val *v = section(b, "RECENT HISTORY (7 days)");
-  add_memories(b, v, listed(b, "since", "7d", CONTEXT_SHOWN + PINNED_SHOWN), CONTEXT_SHOWN, HISTORY_CHARS);
+  add_memories(b, v, listed(b, "since", "7d", is_shown_later, CONTEXT_SHOWN), HISTORY_CHARS);
   close_section(b, v);
 }
 
 static void add_issues(struct boot *b) {
   yyjson_mut_val *v = section(b, "KNOWN ISSUES & CORRECTIONS");
-  add_memories(b, v, listed(b, "kind", "incident", CONTEXT_SHOWN), CONTEXT_SHOWN, HISTORY_CHARS);
-  add_memories(b, v, listed(b, "kind", "rule", CONTEXT_SHOWN + PINNED_SHOWN), CONTEXT_SHOWN, HISTORY_CHARS);
+  add_memories(b, v, listed(b, "kind", "incident", is_shown_later, CONTEXT_SHOWN), HISTORY_CHARS);
+  add_memories(b, v, listed(b, "kind", "rule", is_shown_later, CONTEXT_SHOWN), HISTORY_CHARS);
   close_section(b, v);
 }
 
@@ -171,7 +172,7 @@ static void add_sessions(struct boot *b, yyjson_mut_val *booted) {
 
 static void put_items(struct boot *b, yyjson_mut_val *to) {
   struct tool_run *run = b->run;
-  static const struct shape item_shape[] = {COPY("id memory_id=memory text"), {0}};
+  static const struct shape item_shape[] = {COPY("id"), INTEGER("memory_id=memory"), COPY("text"), {0}};
   yyjson_mut_val *v = section(b, "ACTION ITEMS PENDING"), *args = new_args(run), *result = NULL, *item;
   size_t i, n;
   brain_project(run, args, BRAIN_WRITES);
@@ -202,8 +203,7 @@ enum status openbrain_boot(struct tool_run *run) {
   struct boot b = {.run = run,
                    .project = brain_project_name(run),
                    .task = json_str(run->args, "task"),
-                   .context = yyjson_mut_arr(run->doc),
-                   .pinned = yyjson_mut_arr(run->doc)};
+                   .context = yyjson_mut_arr(run->doc)};
   yyjson_mut_val *booted = NULL;
   TRY(brain_source(run, true));
   if (succeeded(&b, register_session(&b, &booted)) && result_text(booted, "session").p)
@@ -240,10 +240,13 @@ enum status openbrain_boot(struct tool_run *run) {
 
 /* ---- the rest ---- */
 
-/* An item that a person added comes from no memory: the boot and the hint show memory_id 0. */
+/* An item that a person added comes from no memory: the boot and the hint show memory_id 0. The tool has no project, so
+ * its text may be that of an item of any project; one of the session's project comes first. */
 enum status openbrain_prepare_ack(struct tool_run *run, yyjson_mut_val *args) {
-  if (json_int(run->args, "memory_id", -1) == 0)
+  if (json_int(run->args, "memory_id", -1) == 0) {
     yyjson_mut_obj_remove_key(args, "memory");
+    json_put_bool(run->doc, args, "all_projects", !brain_is_limited(run));
+  }
   return brain_prepare_session_signed(run, args);
 }
 
@@ -253,37 +256,33 @@ const struct shape openbrain_ack_shape[] = {SUCCESS, COPY("decision text removed
 
 static const struct shape pinned_shape[] = {WARNING("body"), UNLESS("trust=user", COPY("author=source")), {0}};
 
-/* The other pinned memories of the project, of any type. A checkpoint never blocks: an error leaves them out. */
-static void add_pinned_warnings(struct tool_run *run, yyjson_mut_val *list) {
+/* Adds the other pinned memories of the project, of any type, and returns how many are omitted. A checkpoint never
+ * blocks: an error leaves them out. */
+static int64_t add_pinned_warnings(struct tool_run *run, yyjson_mut_val *list) {
   struct error *outer = run->err, ignored;
-  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
-  struct str project = brain_project_name(run);
-  if (str_empty(project))
-    return;
-  json_put(run->doc, args, "project", project);
-  json_put(run->doc, args, "delivery", STR("pinned"));
-  json_put_bool(run->doc, args, "trusted", true);
-  json_put(run->doc, args, "detail", STR("full"));
-  json_put_int(run->doc, args, "limit", PINNED_SHOWN);
+  yyjson_mut_val *pinned = NULL, *m;
+  int64_t omitted = 0;
   run->err = &ignored;
-  enum status s = tool_op(run, "list", args, &result);
+  enum status s = openbrain_pinned(run, true, &pinned, &omitted);
   run->err = outer;
   size_t i, n;
-  yyjson_mut_arr_foreach(s == STATUS_OK ? yyjson_mut_obj_get(result, "memories") : NULL, i, n, m) {
-    bool blocker = str_is(result_text(m, "severity"), "blocker"); /* in the list already */
-    if (!blocker && str_eq(result_text(m, "project"), project) && !brain_needs_keyword(run, m))
+  yyjson_mut_arr_foreach(s == STATUS_OK ? pinned : NULL, i, n, m) {
+    if (!str_is(result_text(m, "severity"), "blocker")) /* blockers are in the list already */
       yyjson_mut_arr_append(list, shape_object(run, m, pinned_shape));
   }
+  return omitted;
 }
 
 static void put_warnings(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
   static const struct shape rows[] = {WARNING("text"), COPY("author"), {0}};
   yyjson_mut_val *list = shape_list(run, yyjson_mut_obj_get(result, "guardrails"), rows);
-  add_pinned_warnings(run, list);
+  int64_t omitted = add_pinned_warnings(run, list);
+  omitted += brain_persons_first(run, list, SIZE_MAX);
   size_t warnings = yyjson_mut_arr_size(list), relevant = brain_count(result, "relevant");
   json_put_int(run->doc, to, "guardrails", (int64_t)warnings);
   json_put_int(run->doc, to, "relevant_memories", (int64_t)relevant);
   yyjson_mut_obj_add_val(run->doc, to, "warnings", list);
+  brain_put_omitted(run, to, "warnings_omitted", omitted, openbrain_pinned_call(run));
   json_put(run->doc, to, "message",
            arena_printf(run->arena, "Checkpoint complete: %zu guardrails, %zu relevant memories. Read them first.",
                         warnings, relevant));

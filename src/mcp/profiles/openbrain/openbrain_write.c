@@ -253,6 +253,8 @@ enum status openbrain_forget(struct tool_run *run) {
   json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
   json_put(run->doc, args, "reason", STR("forgotten with forget"));
   TRY(tool_op(run, "forget", args, &result));
+  if (brain_count(result, "already")) /* Open Brain has deleted it, and does not find it */
+    return error_set(run->err, STATUS_NOT_FOUND, "memory %lld was forgotten before", (long long)id);
   yyjson_mut_val *to = brain_success(run);
   json_put_int(run->doc, to, "id", id);
   json_put_bool(run->doc, to, "deleted", true);
@@ -261,10 +263,12 @@ enum status openbrain_forget(struct tool_run *run) {
 }
 
 enum status openbrain_forget_many(struct tool_run *run) {
-  yyjson_mut_val *missing = yyjson_mut_arr(run->doc), *result = NULL;
+  yyjson_mut_val *missing = yyjson_mut_arr(run->doc), *result = NULL, *id;
   TRY(forget_ids(run, yyjson_obj_get(run->args, "memory_ids"), missing, &result));
   yyjson_mut_val *to = brain_success(run);
-  json_put_int(run->doc, to, "deleted", (int64_t)(brain_count(result, "forgotten") + brain_count(result, "already")));
+  json_put_int(run->doc, to, "deleted", (int64_t)brain_count(result, "forgotten"));
+  while ((id = yyjson_mut_arr_remove_first(yyjson_mut_obj_get(result, "already"))))
+    yyjson_mut_arr_append(missing, id);
   yyjson_mut_obj_add_val(run->doc, to, "not_found", missing);
   return STATUS_OK;
 }
