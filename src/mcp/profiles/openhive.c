@@ -81,10 +81,12 @@ static enum status refuse_existing(struct tool_run *run, yyjson_mut_val *memory)
   return error_fix(run->err, "say in supersede_reason why the current entry was wrong or is outdated");
 }
 
-/* The active memory with this key; NULL if there is none. */
-static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut_val **ret_memory) {
+/* The active memory of the caller's project with this key; with `numbers`, also one without a key by its number. NULL
+ * if there is none. */
+static enum status active_entry(struct tool_run *run, struct str key, bool numbers, yyjson_mut_val **ret_memory) {
   struct error *outer = run->err, ignored;
   yyjson_mut_val *m = NULL;
+  int64_t number;
   run->err = &ignored;
   enum status s = run_get(run, key, &m);
   run->err = outer;
@@ -95,9 +97,10 @@ static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut
     *run->err = ignored;
     return s;
   }
-  bool held = str_is(result_text(m, "state"), "active") && str_eq(result_text(m, "key"), key) &&
-              str_eq(result_text(m, "project"), run->caller.project.p ? run->caller.project : STR(""));
-  if (held)
+  struct str own = result_text(m, "key");
+  bool named = own.p ? str_eq(own, key) : numbers && str_int64(key, &number);
+  if (named && str_is(result_text(m, "state"), "active") &&
+      str_eq(result_text(m, "project"), run->caller.project.p ? run->caller.project : STR("")))
     *ret_memory = m;
   return STATUS_OK;
 }
@@ -107,7 +110,7 @@ static enum status run_save(struct tool_run *run) {
   struct str reason = str_trim(json_str(run->args, "supersede_reason"));
   yyjson_mut_val *held, *args = new_args(run), *stored, *memory;
   TRY(resolve_type(run, json_str(run->args, "type"), &type));
-  TRY(active_entry(run, key, &held));
+  TRY(active_entry(run, key, false, &held));
   if (held && str_empty(reason))
     return refuse_existing(run, held);
   add_text(run, args, "text", content);
@@ -127,26 +130,17 @@ static enum status run_save(struct tool_run *run) {
 /* ---- the other memory tools ---- */
 
 static enum status run_delete(struct tool_run *run) {
-  struct str key = json_str(run->args, "key");
   yyjson_mut_val *held, *args = new_args(run), *result;
-  int64_t number;
-  enum status s = str_int64(key, &number) ? run_get(run, key, &held) : active_entry(run, key, &held);
-  if (s == STATUS_NOT_FOUND)
-    held = NULL;
-  else if (s != STATUS_OK)
-    return s;
-  bool found = held && str_is(result_text(held, "state"), "active");
-  if (found) {
+  TRY(active_entry(run, json_str(run->args, "key"), true, &held));
+  if (held) {
     yyjson_mut_val *ids = json_put_arr(run->doc, args, "ids");
     json_add_str(run->doc, ids, result_text(held, "uid"));
     add_text(run, args, "reason", STR("deleted by memory_delete"));
-    s = tool_op(run, "forget", args, &result);
-    if (s != STATUS_OK)
-      return s;
+    TRY(tool_op(run, "forget", args, &result));
   }
   yyjson_mut_val *r = yyjson_mut_obj(run->doc);
   add_bool(run, r, "success", true);
-  add_bool(run, r, "deleted", found);
+  add_bool(run, r, "deleted", held != NULL);
   return done(run, r);
 }
 

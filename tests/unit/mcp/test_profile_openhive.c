@@ -116,6 +116,40 @@ TEST(an_entry_is_saved_superseded_and_deleted) {
   engine_close(&engine);
 }
 
+static const char *numbered(int64_t id) { return arena_printf(&tooling_arena, "{\"key\":\"%lld\"}", (long long)id).p; }
+
+static int64_t saved(const char *key) {
+  const char *json = arena_printf(&tooling_arena, "{\"key\":\"%s\",\"content\":\"The text of %s\"}", key, key).p;
+  return json_int(yyjson_obj_get(call("memory_save", json), "entry"), "id", 0);
+}
+
+/* Stores a memory without a key, as other interfaces do. */
+static int64_t remembered(const char *text) {
+  struct tool_run other = {0};
+  tooling_ok(&other, profile_find(STR("default")), engine, "memory_store",
+             arena_printf(&tooling_arena, "{\"text\":\"%s\"}", text).p);
+  return yyjson_mut_get_sint(yyjson_mut_obj_get(other.result, "id"));
+}
+
+TEST(a_number_deletes_only_memories_of_the_project_without_a_key) {
+  begin();
+  int64_t global = remembered("The office is in Oslo"), global_keyed = saved("global-plan");
+  tooling_project = STR("ra");
+  int64_t keyed = saved("secret-plan"), bare = remembered("The build takes nine minutes");
+  const int64_t kept[] = {global, global_keyed, keyed, 9999};
+  for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+    CHECK(!json_bool(call("memory_delete", numbered(kept[i])), "deleted", true));
+  tooling_project = STR("rb");
+  CHECK(!json_bool(call("memory_delete", numbered(keyed)), "deleted", true));
+  CHECK(!json_bool(call("memory_delete", numbered(bare)), "deleted", true));
+  tooling_project = STR("ra");
+  CHECK_INT(yyjson_arr_size(call("memory_list", "{}")), 4);
+  CHECK(json_bool(call("memory_delete", numbered(bare)), "deleted", false));
+  CHECK_INT(yyjson_arr_size(call("memory_list", "{}")), 3);
+  refused("memory_save", "{\"key\":\"7\",\"content\":\"A number is not a key\"}");
+  engine_close(&engine);
+}
+
 TEST(the_same_text_with_another_type_is_a_new_entry) {
   begin();
   yyjson_val *r = call("memory_save", "{\"key\":\"gateway\",\"content\":\"The payment gateway is ours\"}");

@@ -9,6 +9,7 @@
 struct arena tooling_arena;
 struct error tooling_error;
 struct str tooling_trust = STR("user");
+struct str tooling_project = STR("");
 
 struct engine *tooling_engine(void) {
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
@@ -25,7 +26,7 @@ enum status tooling_call(struct tool_run *run, const struct profile *profile, st
       .profile = profile,
       .tool = tool_find(profile, str_from(tool)),
       .engine = engine,
-      .caller = {.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = tooling_trust},
+      .caller = {.team = STR("default"), .project = tooling_project, .source = STR("test"), .trust = tooling_trust},
       .arena = &tooling_arena,
       .doc = json_new(&tooling_arena),
       .confirmed = confirmed,

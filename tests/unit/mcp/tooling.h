@@ -5,7 +5,8 @@
 
 extern struct arena tooling_arena; /* lives as long as the test */
 extern struct error tooling_error;
-extern struct str tooling_trust; /* of the caller; "user" by default */
+extern struct str tooling_trust;   /* of the caller; "user" by default */
+extern struct str tooling_project; /* of the caller; none by default */
 
 /* A new store with hashed features as vectors. */
 struct engine *tooling_engine(void);
