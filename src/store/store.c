@@ -138,16 +138,22 @@ static void add_corpora(struct sql *q, unsigned corpora) {
   sql_add(q, corpora & MEMORIES ? ")" : ") AND m.corpus <> 'memory'");
 }
 
+static void add_projects(struct sql *q, const struct scope *scope) {
+  if (scope->all_projects) {
+    sql_add(q, scope->own ? " AND m.project <> ''" : "");
+    return;
+  }
+  sql_add(q, scope->own ? " AND m.project IN (" : " AND m.project IN ('', ");
+  sql_text(q, scope->project);
+  sql_add(q, ")");
+}
+
 void visible(struct sql *q, const struct scope *scope, const char *states) {
   assert(scope->team.n > 0 && states[0] == '\'');
   int64_t at = scope->as_of ? scope->as_of : scope->now;
   sql_add(q, "m.team = ");
   sql_text(q, scope->team);
-  if (!scope->all_projects) {
-    sql_add(q, " AND m.project IN ('', ");
-    sql_text(q, scope->project);
-    sql_add(q, ")");
-  }
+  add_projects(q, scope);
   reach_where(q, &scope->reach, "m.project");
   if (scope->reach.role == ROLE_PROJECT && scope->corpora & (1U << CORPUS_SESSIONS))
     sql_add(q, " AND (m.corpus <> 'sessions' OR m.project <> '')"); /* the administrator's own sessions are not shared

@@ -51,15 +51,16 @@ struct scope {
   struct str team;
   struct str project; /* "" = none */
   bool all_projects;
+  bool own; /* no global memories, unless `project` is "" and all_projects is not set */
   int64_t now;
   int64_t as_of;      /* 0: now */
   struct reach reach; /* reach of the handle; limits all of the above */
   unsigned corpora;   /* bits 1 << enum corpus (documents.h); 0: memories only */
 };
 
-/* The single visibility predicate, as a condition on alias m: the team's memories of the own project and global ones,
- * in one of `states` (SQL list, such as "'active'"), not expired, not shadowed by the project. All reads for a caller
- * use it. With scope->as_of, states are those at that time. */
+/* The single visibility predicate, as a condition on alias m: the team's memories of the own project and global ones
+ * (only the former with `own`), in one of `states` (SQL list, such as "'active'"), not expired, not shadowed by the
+ * project. All reads for a caller use it. With scope->as_of, states are those at that time. */
 void visible(struct sql *q, const struct scope *scope, const char *states);
 #define STATES_LIVE "'active'"
 #define STATES_SEARCHED "'active', 'archived'"

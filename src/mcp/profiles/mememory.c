@@ -194,7 +194,7 @@ static enum status count_tokens(struct tool_run *run, struct str delivery, struc
   add_text(run, args, "delivery", delivery);
   add_text(run, args, "project", project);
   add_bool(run, args, "trusted", true);
-  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
+  TRY(run_list(run, args, SIZE_MAX, &list));
   yyjson_mut_arr_foreach(list, i, n, m) {
     bytes += result_text(m, "body").n;
   }
@@ -249,45 +249,34 @@ static enum status run_remember(struct tool_run *run) {
 
 /* ---- recall and list ---- */
 
-struct wanted {
+/* Adds the project to the arguments of an operation. `exact`: without global memories. */
+static enum status add_scope(struct tool_run *run, yyjson_mut_val *args, bool exact) {
   struct str project;
-  bool exact; /* only memories of that project */
-  bool every; /* memories of all projects, no global ones */
-};
-
-static bool is_wanted(yyjson_mut_val *m, const void *arg) {
-  const struct wanted *w = arg;
-  struct str project = result_text(m, "project");
-  return w->every ? !str_empty(project) : !w->exact || str_eq(project, w->project);
-}
-
-/* Adds the project to the arguments of an operation. */
-static enum status add_scope(struct tool_run *run, yyjson_mut_val *args, struct wanted *w) {
-  w->every = wants_every_project(run);
-  if (w->every) {
+  bool every = wants_every_project(run);
+  add_bool(run, args, "own", exact || every);
+  if (every) {
     add_bool(run, args, "all_projects", true);
     return STATUS_OK;
   }
-  TRY(project_of(run, &w->project));
-  add_text(run, args, "project", w->project);
+  TRY(project_of(run, &project));
+  add_text(run, args, "project", project);
   return STATUS_OK;
 }
 
 static enum status run_recall(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *found, *m;
-  struct wanted w = {.exact = str_is(json_str(run->args, "scope"), "project")};
   int64_t limit = json_int(run->args, "limit", 5);
   size_t i, n;
   limit = limit <= 0 ? 5 : limit > 100 ? 100 : limit;
-  TRY(add_scope(run, args, &w));
+  TRY(add_scope(run, args, str_is(json_str(run->args, "scope"), "project")));
   add_text(run, args, "query", json_str(run->args, "query"));
   add_text(run, args, "detail", STR("full"));
-  add_int(run, args, "limit", w.exact ? 100 : limit);
+  add_int(run, args, "limit", limit);
   TRY(tool_op(run, "search", args, &found));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "results");
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "results"), i, n, m) {
-    if (is_wanted(m, &w) && (int64_t)yyjson_mut_arr_size(list) < limit)
+    if ((int64_t)yyjson_mut_arr_size(list) < limit) /* skills do not count against the limit of a search */
       yyjson_mut_arr_append(list, shape_object(run, m, hit_shape));
   }
   answer_json(run, run->result, list);
@@ -297,19 +286,16 @@ static enum status run_recall(struct tool_run *run) {
 static enum status run_memories(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *all;
   struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
-  struct wanted w = {.exact = true};
   int64_t limit = json_int(run->args, "limit", 20);
-  if (str_empty(scope) && str_empty(project)) { /* no filter: all projects */
+  if (str_empty(scope) && str_empty(project)) /* no filter: all projects */
     add_bool(run, args, "all_projects", true);
-    w.exact = false;
-  } else {
-    TRY(add_scope(run, args, &w));
-  }
+  else
+    TRY(add_scope(run, args, true));
   if (!str_empty(json_str(run->args, "type")))
     add_text(run, args, "type", json_str(run->args, "type"));
   if (!str_empty(json_str(run->args, "delivery")))
     add_text(run, args, "delivery", from_foreign_delivery(json_str(run->args, "delivery")));
-  TRY(run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all));
+  TRY(run_list(run, args, limit <= 0 ? 20 : (size_t)limit, &all));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = shape_list(run, all, memory_shape);
   yyjson_mut_obj_add_val(run->doc, run->result, "memories", list);
@@ -514,7 +500,7 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
   add_text(run, args, "delivery", STR("pinned"));
   add_bool(run, args, "trusted", true);
   add_text(run, args, "project", project);
-  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
+  TRY(run_list(run, args, SIZE_MAX, &list));
   TRY(count_untrusted_pins(run, project, &untrusted));
   /* Global memories first. */
   for (int own = 0; own < 2; own++)

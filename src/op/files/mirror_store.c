@@ -28,14 +28,14 @@ enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars
   enum { CHARS_EACH = 50 }; /* minimum: an anchor and the element of the list */
   struct store *st = call->engine->store;
   struct scope scope = call_scope(call);
-  struct filter f = {.own = own,
-                     .trusted = true,
+  struct filter f = {.trusted = true,
                      .no_retired_tasks = true,
                      .order = PAGE_ORDER,
                      .limit = (int64_t)(max_chars / CHARS_EACH) + 1};
   struct memories list = {0};
   int64_t every = 0, trusted = 0;
   scope.all_projects = false;
+  scope.own = own;
   TRY(memory_list(st, &scope, &f, call->arena, &list, call->err));
   TRY(memory_count(st, &scope, &f, call->arena, &trusted, call->err));
   f.trusted = false;
@@ -53,8 +53,8 @@ enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars
                                          .max_chars = max_chars,
                                          .hidden = every > trusted ? every - trusted : 0,
                                          .more = more};
-  struct filter faded = {.own = own, .trusted = true, .states = "'faded'"};
-  struct filter stale = {.own = own, .trusted = true, .status = STR("stale")};
+  struct filter faded = {.trusted = true, .states = "'faded'"};
+  struct filter stale = {.trusted = true, .status = STR("stale")};
   TRY(memory_count(st, &scope, &faded, call->arena, &ret_options->faded, call->err));
   return memory_count(st, &scope, &stale, call->arena, &ret_options->stale, call->err);
 }

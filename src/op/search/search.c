@@ -194,6 +194,7 @@ static enum status complete_query(struct query *q) {
 static enum status read_query(struct op_call *call, struct query *q) {
   *q = (struct query){.call = call, .text = query_text(call), .scope = call_scope(call)};
   q->scope.corpora = call_corpora(call);
+  q->scope.own = json_bool(call->args, "own", false);
   TRY(retrieve_set_mode(q, json_str(call->args, "mode")));
   TRY(call_filter(call, &q->filter));
   TRY(call_int(call, "limit", 10, 1, 100, &q->limit));

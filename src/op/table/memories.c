@@ -29,6 +29,7 @@ static const struct param capture_params[] = {
   END
 };
 #define IN_CORPORA(help) {"in", PARAM_LIST, 0, NULL, "CORPUS", corpus_choices, help}
+#define OWN FLAG("own", "no global memories: only those of the project, or of all projects with --all-projects")
 static const struct param get_params[] = {ONE_ID, END};
 static const struct param search_params[] = {
   TEXT("query", REQ_POS | PARAM_NOISE | PARAM_SECRETS, "QUERY", "any text"),
@@ -45,6 +46,7 @@ static const struct param search_params[] = {
   FLAG("prefix", "also find words that begin with the last word of the query"),
   CHOICE("detail", hit_details, "how much of each result (default snippet); chunk: the whole passage that matched"),
   INT("budget", "TOKENS", "maximum total size of the results; omitted ones are counted"),
+  OWN,
   FLAG("include_superseded", "include superseded memories, labelled as such"),
   FLAG("trusted", "exclude untrusted memories, as boot does"),
   FLAG("explain", "show the components of each score"),
@@ -54,7 +56,7 @@ static const struct param list_params[] = {
   INT("limit", "N", "maximum number of memories, 1 to 1000 (default 20)"),
   INT("offset", "N", "skip the first N"),
   TEXT("cursor", 0, "CURSOR", "continue after the page that returned this next_cursor"),
-  FLAG("own", "only memories of the project itself, no global ones"),
+  OWN,
   FLAG("trusted", "exclude untrusted memories, as boot does"),
   FLAG("untrusted", "only untrusted memories, which boot does not show"),
   IN_CORPORA("what to list (default memory); may be repeated"),

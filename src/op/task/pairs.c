@@ -8,8 +8,9 @@
 enum status sync_list(struct task_sync *s, struct memories *ret_list) {
   struct op_call *call = s->call;
   struct scope scope = call_scope(call);
-  struct filter f = {.kind = str_from(kind_names[KIND_TASK]), .order = TASK_ORDER, .own = true};
+  struct filter f = {.kind = str_from(kind_names[KIND_TASK]), .order = TASK_ORDER};
   scope.all_projects = false;
+  scope.own = true;
   return memory_list(call->engine->store, &scope, &f, call->arena, ret_list, call->err);
 }
 

@@ -324,14 +324,14 @@ enum status op_list(struct op_call *call) {
   int64_t total = 0;
   struct str state = json_str(call->args, "state");
   scope.corpora = call_corpora(call);
+  scope.own = json_bool(call->args, "own", false);
   TRY(call_filter(call, &f));
   TRY(call_int(call, "limit", 20, 1, 1000, &f.limit));
   TRY(call_int(call, "offset", 0, 0, INT64_MAX, &f.offset));
   TRY(call_cursor(call, &f.after));
   TRY(call_time(call, "as_of", -1, &scope.as_of));
   int64_t limit = f.limit++; /* one more than asked for: it shows whether there is a next page */
-  f.own = json_bool(call->args, "own", false);
-  if (state.p) /* op_check_args() allows only known states, so this is safe in SQL */
+  if (state.p)               /* op_check_args() allows only known states, so this is safe in SQL */
     f.states = arena_printf(call->arena, "'%.*s'", STR_ARG(state)).p;
   TRY(memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err));
   TRY(memory_count(call->engine->store, &scope, &f, call->arena, &total, call->err));

@@ -96,13 +96,6 @@ enum status people_spellings(struct store *st, struct str team, struct str name,
   return rows_end(&r);
 }
 
-static void where_own(struct sql *q, const struct scope *scope, const struct filter *f) {
-  if (!f->own)
-    return;
-  sql_add(q, " AND m.project = ");
-  sql_text(q, scope->project);
-}
-
 /* Matches the order of the list: newest first, or TASK_ORDER. */
 static void where_after(struct sql *q, const struct filter *f) {
   if (!f->after.id)
@@ -134,7 +127,7 @@ struct parts {
 
 static struct parts split_list(const struct scope *scope, const struct filter *f) {
   unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;
-  bool by_kind = f->own && str_empty(f->kind) && !f->states && !scope->as_of;
+  bool by_kind = scope->own && !scope->all_projects && str_empty(f->kind) && !f->states && !scope->as_of;
   struct parts parts = {0};
   for (unsigned c = 0; c < CORPUS_COUNT; c++) {
     if (!(corpora & (1U << c)))
@@ -161,7 +154,6 @@ static enum status list_part(struct store *st, const struct scope *scope, const 
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
   assert(f->offset >= 0);
   filter_where(&q, f);
-  where_own(&q, scope, f);
   where_after(&q, f);
   sql_addf(&q, " ORDER BY %s LIMIT ", f->order ? f->order : "m.created_at DESC, m.id DESC");
   sql_int(&q, f->limit > 0 ? f->limit : INT64_MAX);
@@ -208,7 +200,6 @@ static enum status count_part(struct store *st, const struct scope *scope, const
   sql_add(&q, "SELECT count(*) FROM memory m WHERE ");
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
   filter_where(&q, f);
-  where_own(&q, scope, f);
   struct rows r;
   db_query_sql(st->db, &r, err, &q);
   if (rows_next(&r))
@@ -337,7 +328,7 @@ enum status skills_visible(struct store *st, const struct scope *scope, bool any
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.skill_name IS NOT NULL ORDER BY m.skill_name");
   TRY(memory_collect(st, &q, a, &all, err));
-  if (!scope->all_projects)
+  if (!scope->all_projects && !scope->own)
     TRY(skills_elsewhere(st, scope, a, &all, err));
   for (size_t i = 0; i < all.n; i++) {
     struct memory *m = &all.v[i];
@@ -364,10 +355,9 @@ enum status files_under(struct store *st, const struct scope *scope, struct str 
                         struct memories *ret_list, struct error *err) {
   struct scope own = *scope;
   own.all_projects = false;
+  own.own = true;
   struct sql q = memory_select(a);
   visible(&q, &own, STATES_LIVE);
-  sql_add(&q, " AND m.project = ");
-  sql_text(&q, own.project);
   /* '0' follows '/' in ASCII, and keys are compared bytewise. */
   sql_add(&q, " AND m.key IS NOT NULL AND m.key > ");
   sql_text(&q, arena_printf(a, "%.*s/", STR_ARG(dir)));

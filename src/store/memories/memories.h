@@ -137,7 +137,6 @@ struct filter {
   bool by_person;          /* only what a person wrote */
   const char *order;       /* SQL; NULL = newest first */
   int64_t limit, offset;
-  bool own;              /* only the scope's project, without global memories */
   struct position after; /* continue after this one */
 };
 /* Adds "AND ..." for each filter that is set, on alias m. */

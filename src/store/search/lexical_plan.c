@@ -74,7 +74,8 @@ struct scope_tokens scope_tokens(const struct scope *scope, struct arena *a) {
     struct str name = str_from(corpus_names[c]);
     if (!(corpora & (1U << c)))
       continue;
-    push_token(a, &t, terms_scope_of(name, STR(""), token));
+    if (!scope->own || str_empty(scope->project))
+      push_token(a, &t, terms_scope_of(name, STR(""), token));
     if (!str_empty(scope->project))
       push_token(a, &t, terms_scope_of(name, scope->project, token));
   }

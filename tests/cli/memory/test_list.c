@@ -94,6 +94,8 @@ TEST(global_memories_can_be_excluded_from_a_project_list) {
   CHECK_INT(jint(r, "memories[0].id"), mine);
   CHECK_STR(jstr(r, "memories[0].body"), "The web project uses port 8080");
   CHECK_INT(jlen(OK("list", "--project", "", "--own"), "memories"), 1);
+  r = OK("list", "--all-projects", "--own");
+  CHECK(jint(r, "total") == 1 && jint(r, "memories[0].id") == mine);
   CHECK_INT(jint(OK("get", num(mine), "--project", "web"), "access_count"), 0); /* listing is not an access */
 }
 

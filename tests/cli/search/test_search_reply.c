@@ -66,6 +66,12 @@ TEST(project_filters_before_ranking, .seconds = 60) {
   passes("--project", "island");
 }
 
+TEST(global_memories_are_filtered_before_ranking, .seconds = 60) {
+  crowd(10, ",\"project\":\"island\"", "");
+  passes("--own", "--project=island");
+  passes("--own", "--all-projects");
+}
+
 TEST(until_and_state_filter_before_ranking, .seconds = 60) {
   crowd(-10, "", "");
   passes("--until", cli_time(-1));
@@ -269,9 +275,10 @@ TEST(a_skill_is_offered_in_the_projects_that_it_names) {
   int64_t id = STORE("--project", "harbor", "--skill-name", "release", "--skill-keyword", "release", "--skill-project",
                      "lake", "To release: tag, build, sign, upload.");
   STORE("--project", "harbor", "The harbor has two cranes.");
-  STORE("--project", "lake", "The lake has one pier.");
+  int64_t pier = STORE("--project", "lake", "The lake has one pier, where we release boats.");
   CHECK(is_offered("lake"));
   CHECK(!is_offered("harbor"));
+  CHECK_INT(jint(OK("search", "--project", "lake", "--own", "how do we release"), "results[0].id"), pier);
   CHECK_STR(jstr(OK("skill", "load", "release", "--project", "lake"), "skill_name"), "release");
   OK("supersede", num(id), "--reason", "for all", "--skill-name", "release", "--skill-keyword", "release",
      "--skill-project", "*", "To release: tag, build, sign and upload.");

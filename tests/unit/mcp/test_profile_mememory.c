@@ -134,6 +134,23 @@ TEST(the_scope_project_without_a_name_reads_all_projects) {
   engine_close(&engine);
 }
 
+TEST(the_scope_project_finds_memories_that_many_global_ones_outrank) {
+  begin();
+  for (int i = 0; i < 120; i++)
+    said("remember",
+         arena_printf(&tooling_arena,
+                      "{\"content\":\"Step %d of the deploy pipeline runs the deploy pipeline check %d\"}", i, i * 7)
+             .p);
+  call("remember", "{\"content\":\"Our pipeline is slow on Mondays\",\"scope\":\"project\",\"project\":\"match\"}");
+  static const char *const calls[] = {"{\"query\":\"deploy pipeline\",\"scope\":\"project\",\"project\":\"match\"}",
+                                      "{\"query\":\"deploy pipeline\",\"scope\":\"project\"}"};
+  for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+    CHECK_INT(yyjson_arr_size(call("recall", calls[i])), 1);
+    CHECK(tooling_has(run.text, "Mondays"));
+  }
+  engine_close(&engine);
+}
+
 /* Models send "" for arguments that they leave out. */
 TEST(empty_arguments_are_left_out) {
   begin();

@@ -526,9 +526,9 @@ static struct str wanted(const char *where) {
 }
 
 /* The same list, in pages of this size. */
-static struct str in_pages(const struct scope *scope, bool own, int64_t size, bool by_offset) {
+static struct str in_pages(const struct scope *scope, int64_t size, bool by_offset) {
   struct buf b = BUF(&f.arena);
-  struct filter filter = {.own = own, .limit = size};
+  struct filter filter = {.limit = size};
   for (;;) {
     struct memories page = {0};
     CHECK_OK(memory_list(f.store, scope, &filter, &f.arena, &page, &f.err), &f.err);
@@ -561,20 +561,21 @@ TEST(pages_of_several_corpora_are_one_list) {
   fill_two_projects();
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct scope scope = f.scope;
-    struct filter filter = {.own = cases[i].own};
+    struct filter filter = {0};
     int64_t count = 0;
     scope.now = f.now + 10;
     scope.project = STR("web");
     scope.all_projects = false;
+    scope.own = cases[i].own;
     scope.corpora = cases[i].corpora;
     struct str want = wanted(cases[i].where);
     CHECK(want.n > 10);
     test_note("case %zu", i);
     for (int64_t size = 1; size <= 8; size += 1 + size / 3) {
-      CHECK_STR(in_pages(&scope, cases[i].own, size, false), want.p);
-      CHECK_STR(in_pages(&scope, cases[i].own, size, true), want.p);
+      CHECK_STR(in_pages(&scope, size, false), want.p);
+      CHECK_STR(in_pages(&scope, size, true), want.p);
     }
-    CHECK_STR(in_pages(&scope, cases[i].own, 5000, false), want.p);
+    CHECK_STR(in_pages(&scope, 5000, false), want.p);
     CHECK_OK(memory_count(f.store, &scope, &filter, &f.arena, &count, &f.err), &f.err);
     size_t ids = 0;
     for (size_t k = 0; k < want.n; k++)
