@@ -144,7 +144,8 @@ struct mirror_entries {
 struct mirror_options {
   struct str owner;   /* of the page: see file/owner.h */
   struct str project; /* in the title */
-  size_t max_chars;   /* limit of the page; text of the user is never cut */
+  size_t max_chars;   /* limit of what a person reads, without comments, blank lines and notices; of a plain page: of
+                         everything. Text of the user is never cut */
   size_t more;        /* memories left out in addition to entries that do not fit */
   /* Memories that are only counted on the page: untrusted ones, and those that maintenance has retired. */
   int64_t hidden, faded, stale;

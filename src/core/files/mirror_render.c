@@ -50,6 +50,10 @@ static struct str anchor_of(struct arena *a, int64_t id, struct str code) {
   return arena_printf(a, " %.*s", STR_ARG(mirror_anchor(a, id, code)));
 }
 
+static struct str heading_of(struct arena *a, int section) {
+  return arena_printf(a, "\n## %s\n\n", mirror_section_title(section));
+}
+
 static struct str entry_text(const struct writer *w, const struct mirror_entry *e, struct str prefix) {
   struct buf b = BUF(w->a);
   if (w->options->plain) {
@@ -161,29 +165,39 @@ static void find_inserts(struct writer *w) {
 
 /* ---- entries that fit ---- */
 
-/* The number of blank lines depends on the content around them. If it decided what fits, rendering a full page might
- * never reach a fixed point. So each line counts as if a blank line followed, and headings for those around them. */
-enum { HEADING_MORE = 3 };
+/* The limit counts what a person reads: no comments, such as anchors, and no notices. Blank lines do not count either:
+ * their number depends on the content around them, so if it decided what fits, rendering a full page might never reach
+ * a fixed point. */
+static size_t line_chars(struct str line) {
+  size_t chars = 0, begin, end;
+  while ((begin = str_find(line, STR("<!--"), 0)) != SIZE_MAX &&
+         (end = str_find(line, STR("-->"), begin)) != SIZE_MAX) {
+    chars += utf8_length(str_trim(str_slice(line, 0, begin)));
+    line = str_slice(line, end + strlen("-->"), line.n);
+  }
+  chars += utf8_length(str_trim(line));
+  return chars ? chars + 1 : 0;
+}
 
-static size_t prose_chars(struct str text) {
+/* A plain page is counted as a whole. It is rendered once, and has no comments. */
+static size_t chars_of(const struct writer *w, struct str text) {
   size_t chars = 0;
   struct str line;
+  if (w->options->plain)
+    return utf8_length(text);
   while (str_next(&text, '\n', &line))
-    if (!str_empty(str_trim(line)))
-      chars += utf8_length(line) + 2;
+    chars += line_chars(line);
   return chars;
 }
 
 static size_t fixed_chars(const struct writer *w, struct str header) {
-  size_t chars = NOTICE_CHARS + w->options->owner.n;
-  if (header.n)
-    chars += prose_chars(header) + HEADING_MORE;
+  size_t chars = chars_of(w, header) + (w->options->plain ? NOTICE_CHARS : 0);
   for (size_t i = 0; i < w->page->blocks.n; i++) {
     const struct mirror_block *b = &w->page->blocks.v[i];
     if (is_held(b))
-      chars += utf8_length(held_text(w, b)) + 1;
+      chars += chars_of(w, held_text(w, b));
     else if (b->kind != MIRROR_BULLET)
-      chars += prose_chars(b->raw) + (b->kind == MIRROR_HEADING ? HEADING_MORE : 0);
+      chars += chars_of(w, b->raw);
   }
   return chars;
 }
@@ -199,12 +213,12 @@ static void choose(struct writer *w, struct str header, struct mirror_counts *co
     const struct mirror_entry *e = &w->entries->v[i];
     const struct mirror_block *b = blocks[i];
     assert(e->section >= 0 && (size_t)e->section < mirror_section_count());
-    size_t cost = 30; /* its element in the list, and a blank line */
+    size_t cost = 0;
     if (!b || !is_held(b))
-      cost += utf8_length(entry_text(w, e, b ? b->prefix : STR("- ")));
+      cost += chars_of(w, entry_text(w, e, b ? b->prefix : STR("- ")));
     bool heading = !b && w->insert_at[e->section] == SIZE_MAX && !headed[e->section];
     if (heading)
-      cost += strlen(mirror_section_title(e->section)) + 5 + HEADING_MORE; /* 5: "## " and the 2 of prose_chars() */
+      cost += chars_of(w, heading_of(w->a, e->section));
     w->chosen[i] = used + cost <= room;
     if (w->chosen[i]) {
       used += cost;
@@ -321,8 +335,9 @@ static struct str header_of(const struct writer *w) {
 static void add_sections(struct writer *w, const bool *placed) {
   for (size_t s = 0; s < mirror_section_count(); s++)
     if (has_new(w, (int)s, placed)) {
+      struct str heading = heading_of(w->a, (int)s);
       blank_line(&w->out);
-      buf_addf(&w->out, "## %s\n\n", mirror_section_title((int)s));
+      buf_add(&w->out, str_slice(heading, 1, heading.n));
       add_new(w, (int)s, placed, STR("- "));
     }
 }

@@ -20,6 +20,6 @@ struct mirror_report {
 };
 
 /* Applies the edits of the page and the removals in one transaction, if there are any, and sets the ids of the bullets.
- * `dry_run` rolls back. */
+ * `dry_run` leaves the transaction open; the caller rolls it back. */
 NODISCARD enum status mirror_apply(struct op_call *call, struct mirror_page *page, const struct mirror_knowns *known,
                                    const struct mirror_ids *removed, bool dry_run, struct mirror_report *report);

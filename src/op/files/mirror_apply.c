@@ -279,8 +279,5 @@ enum status mirror_apply(struct op_call *call, struct mirror_page *page, const s
   if (!changes)
     return STATUS_OK;
   TRY(write_all(&p, page, removed));
-  if (!dry_run)
-    return call_commit(call, &p.txn);
-  store_rollback(call->engine->store);
-  return STATUS_OK;
+  return dry_run ? STATUS_OK : call_commit(call, &p.txn);
 }

@@ -25,30 +25,35 @@ static enum status add_entry(struct op_call *call, struct memory *m, struct mirr
 
 enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
                                 struct mirror_options *ret_options) {
-  enum { CHARS_EACH = 50 }; /* minimum: an anchor and the element of the list */
+  enum { CHARS_EACH = 50 }; /* of a usual memory, for the number of rows to read at once */
   struct store *st = call->engine->store;
   struct scope scope = call_scope(call);
-  struct filter f = {.trusted = true,
-                     .no_retired_tasks = true,
-                     .order = PAGE_ORDER,
-                     .limit = (int64_t)(max_chars / CHARS_EACH) + 1};
-  struct memories list = {0};
+  struct filter f = {
+      .trusted = true, .no_retired_tasks = true, .order = PAGE_ORDER, .limit = (int64_t)(max_chars / CHARS_EACH) + 1};
   int64_t every = 0, trusted = 0;
+  size_t chars = 0, read = 0, more = 0, n;
   scope.all_projects = false;
   scope.own = own;
-  TRY(memory_list(st, &scope, &f, call->arena, &list, call->err));
+  do {
+    struct memories list = {0};
+    TRY(memory_list(st, &scope, &f, call->arena, &list, call->err));
+    for (size_t i = 0; i < list.n; i++) {
+      if (memfile_is_path(list.v[i].key))
+        continue;
+      if (chars > max_chars)
+        more++;
+      else
+        TRY(add_entry(call, &list.v[i], ret_entries, &chars));
+    }
+    n = list.n;
+    read += n;
+    f.offset += f.limit;
+  } while (chars <= max_chars && n == (size_t)f.limit);
+  f.offset = 0;
   TRY(memory_count(st, &scope, &f, call->arena, &trusted, call->err));
   f.trusted = false;
   TRY(memory_count(st, &scope, &f, call->arena, &every, call->err));
-  size_t chars = 0, more = trusted > (int64_t)list.n ? (size_t)trusted - list.n : 0;
-  for (size_t i = 0; i < list.n; i++) {
-    if (memfile_is_path(list.v[i].key))
-      continue;
-    if (chars > max_chars)
-      more++;
-    else
-      TRY(add_entry(call, &list.v[i], ret_entries, &chars));
-  }
+  more += trusted > (int64_t)read ? (size_t)trusted - read : 0;
   *ret_options = (struct mirror_options){.project = call->caller.project,
                                          .max_chars = max_chars,
                                          .hidden = every > trusted ? every - trusted : 0,

@@ -223,7 +223,10 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   TRY(mirror_load_known(call, &page, &known));
   mirror_compare(call->arena, &page, &known, &removed);
   TRY(mirror_apply(call, &page, &known, &removed, y->dry_run, &y->report));
-  return write_page(y, &page, &f, ret_done);
+  TRY(write_page(y, &page, &f, ret_done));
+  if (y->dry_run)
+    store_rollback(call->engine->store);
+  return STATUS_OK;
 }
 
 /* ---- path ---- */

@@ -324,17 +324,58 @@ TEST(the_page_counts_stale_tasks) {
   CHECK(!has(text(), "lamp") && has(text(), "*Left out: 1 stale task;"));
 }
 
+/* Characters that count against the limit: no comments, notices and blank lines. */
+static size_t read_length(void) {
+  size_t chars = 0, at;
+  struct str page = text(), line;
+  while (str_line(&page, &line)) {
+    at = str_find(line, STR("<!--"), 0);
+    line = str_trim(str_slice(line, 0, at == SIZE_MAX ? line.n : at));
+    chars += line.n && !str_starts(line, STR("*Left out")) ? line.n + 1 : 0;
+  }
+  return chars;
+}
+
 TEST(left_out_memories_are_counted) {
   OK("config", "files.memory_max_chars", "2000");
-  for (int i = 0; i < 20; i++)
+  for (int i = 0; i < 30; i++)
     web("fact",
         textf("The cupboard %d holds %d cups, %d plates, and the %d spoons that nobody uses.", i, i + 2, i + 3, i + 5));
   yyjson_val *r = SYNC();
-  CHECK(jint(r, "shown") > 3 && jint(r, "shown") + jint(r, "left_out") == 20);
-  CHECK(text().n <= 2000);
+  CHECK(jint(r, "shown") > 3 && jint(r, "shown") + jint(r, "left_out") == 30);
+  CHECK(read_length() <= 2000 && read_length() > 1900);
   CHECK(has(text(), textf("*Left out: %d more", (int)jint(r, "left_out"))));
   CHECK_INT(jlen(SYNC(), "removed"), 0);
-  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 20);
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 30);
+}
+
+static void write_rooms(int from, int to) {
+  struct str before = from ? text() : STR("# Rooms\n\n## Facts\n");
+  put(str_from(textf("%.*s%s", STR_ARG(before), from ? "\n" : "")));
+  for (int i = from; i < to; i++)
+    put(str_from(textf("%.*s- Room %d holds %d.\n", STR_ARG(text()), i, i * 7 + 2)));
+}
+
+TEST(a_page_within_the_limit_is_adopted_whole) {
+  OK("config", "files.memory_max_chars", "1000");
+  write_rooms(0, 45);
+  struct str before = text();
+  CHECK(before.n > 900 && before.n <= 1000);
+  yyjson_val *r = SYNC("--adopt", "--dry-run");
+  CHECK(jint(r, "shown") == 45 && jint(r, "left_out") == 0);
+  CHECK(str_eq(before, text()));
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 0);
+  r = SYNC("--adopt");
+  CHECK(jint(r, "shown") == 45 && jint(r, "left_out") == 0);
+  for (int i = 0; i < 45; i++)
+    CHECK(has(text(), textf("- Room %d holds %d. <!--#", i, i * 7 + 2)));
+  CHECK(!jbool(SYNC(), "written"));
+  write_rooms(45, 55);
+  int64_t left_out = jint(SYNC("--dry-run"), "left_out");
+  CHECK(left_out > 0);
+  r = SYNC();
+  CHECK(jint(r, "left_out") == left_out && jint(r, "shown") == 55 - left_out);
+  CHECK(read_length() <= 1000 && read_length() > 970);
 }
 
 TEST(crlf_line_endings_are_kept) {

@@ -237,6 +237,19 @@ TEST(long_and_odd_texts_survive_a_round_trip) {
   }
 }
 
+/* Characters that count against the limit: no comments, notices and blank lines. */
+static size_t read_length(struct str page) {
+  size_t chars = 0, at;
+  struct str line;
+  while (str_line(&page, &line)) {
+    at = str_find(line, STR(" <!--"), 0);
+    line = str_slice(line, 0, at == SIZE_MAX ? line.n : at);
+    if (!str_empty(str_trim(line)) && !str_starts(line, STR("<!--")) && !str_starts(line, STR("*Left out")))
+      chars += utf8_length(line) + 1;
+  }
+  return chars;
+}
+
 TEST(memories_that_do_not_fit_are_counted_and_not_removed) {
   struct mirror_options small = options;
   struct outcome o;
@@ -244,13 +257,47 @@ TEST(memories_that_do_not_fit_are_counted_and_not_removed) {
   for (int i = 0; i < 50; i++)
     keep(section("Facts"), arena_printf(&a, "Fact number %d is as long as this sentence is, and no longer.", i));
   struct str page = sync_with(STR(""), NULL, &small, &o);
-  CHECK(utf8_length(page) <= 2000);
+  CHECK(read_length(page) <= 2000 && read_length(page) > 2000 - 70);
   CHECK(o.counts.shown > 3 && o.counts.left_out == 50 - o.counts.shown);
   CHECK(has(page, arena_printf(&a, "*Left out: %zu more", o.counts.left_out).p));
   CHECK(has(page, "Fact number 49 ") && !has(page, "Fact number 0 "));
   struct str again = sync_with(page, NULL, &small, &o);
   CHECK_INT(o.actions, 0);
   CHECK(str_eq(page, again));
+}
+
+TEST(a_page_of_the_user_that_is_within_the_limit_stays_whole) {
+  struct mirror_options exact = options;
+  struct buf b = BUF(&a);
+  struct outcome o;
+  enum { BULLETS = 60 };
+  buf_adds(&b, "# Agent Memory\n\nWhat we know.\n\n## Key Decisions\n");
+  for (int i = 0; i < BULLETS; i++)
+    buf_addf(&b, "- The service of customer %d moves to rack %d\n", i, i * 3);
+  exact.max_chars = utf8_length(buf_str(&b));
+  struct str page = sync_with(buf_str(&b), NULL, &exact, &o);
+  CHECK_INT(o.counts.left_out, 0);
+  for (int i = 0; i < BULLETS; i++)
+    CHECK(has(page, arena_printf(&a, "- The service of customer %d moves to rack %d <!--#", i, i * 3).p));
+  CHECK(str_eq(sync_with(page, NULL, &exact, &o), page));
+  exact.max_chars = read_length(page) - 1;
+  sync_with(page, NULL, &exact, &o);
+  CHECK_INT(o.counts.left_out, 1);
+  CHECK_INT(o.actions, 0);
+}
+
+TEST(a_plain_page_is_within_the_limit_as_a_whole) {
+  struct mirror_options plain = options;
+  struct mirror_counts counts;
+  struct mirror_entries entries = {0};
+  struct mirror_page none = {0};
+  plain.plain = true;
+  plain.max_chars = 2000;
+  for (int i = 0; i < 50; i++)
+    keep(section(i % 2 ? "Facts" : "Ideas"), arena_printf(&a, "Text number %d has\n\na blank line in it.", i));
+  entries_of(&entries);
+  CHECK(utf8_length(mirror_render(&a, &none, &entries, &plain, &counts)) <= 2000);
+  CHECK(counts.shown > 20 && counts.left_out == 50 - counts.shown);
 }
 
 /* ---- edits of the user ---- */
