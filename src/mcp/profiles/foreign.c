@@ -52,6 +52,17 @@ void add_headline(struct tool_run *run, yyjson_mut_val *args, struct str text, s
     add_text(run, args, "headline", arena_printf(run->arena, "%.*s %.*s", STR_ARG(label), STR_ARG(part)));
 }
 
+struct str ideas_warning(struct tool_run *run, yyjson_mut_val *stored) {
+  size_t i, n;
+  yyjson_mut_val *w;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(stored, "warnings"), i, n, w) {
+    if (str_is(result_text(w, "code"), "several_ideas"))
+      return arena_printf(run->arena, "%.*s: %.*s", STR_ARG(result_text(w, "message")),
+                          STR_ARG(tool_rewrite_advice(run, result_text(w, "fix"))));
+  }
+  return STR_NONE;
+}
+
 enum status run_get(struct tool_run *run, struct str ref, yyjson_mut_val **ret_memory) {
   yyjson_mut_val *args = new_args(run);
   add_text(run, args, "id", ref);

@@ -17,6 +17,9 @@ struct str pretty_json(struct tool_run *run, yyjson_mut_val *v);
  * tools have no argument for it. */
 void add_headline(struct tool_run *run, yyjson_mut_val *args, struct str text, struct str label);
 
+/* What the write gate reports about a stored text that has several ideas, with advice; absent for other texts. */
+struct str ideas_warning(struct tool_run *run, yyjson_mut_val *stored);
+
 /* Reads one memory by id, uid or key. */
 NODISCARD enum status run_get(struct tool_run *run, struct str ref, yyjson_mut_val **ret_memory);
 /* Building arguments. */

@@ -219,6 +219,15 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
   return STATUS_OK;
 }
 
+/* Adds it behind the answer. */
+static void report_ideas(struct tool_run *run, yyjson_mut_val *stored) {
+  struct str warning = ideas_warning(run, stored);
+  if (!warning.p)
+    return;
+  add_text(run, run->result, "warning", warning);
+  run->text = arena_printf(run->arena, "%.*s\n\nWARNING: %.*s", STR_ARG(run->text), STR_ARG(warning));
+}
+
 static enum status run_remember(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *stored, *m;
   struct str project, delivery = from_foreign_delivery(json_str(run->args, "delivery"));
@@ -243,8 +252,11 @@ static enum status run_remember(struct tool_run *run) {
   yyjson_mut_obj_add_val(run->doc, run->result, "memory", memory);
   run->text = pretty_json(run, memory);
   if (near && yyjson_mut_arr_size(near))
-    return report_conflict(run, memory, near);
-  return check_budget(run, memory, result_text(m, "delivery"), project);
+    TRY(report_conflict(run, memory, near));
+  else
+    TRY(check_budget(run, memory, result_text(m, "delivery"), project));
+  report_ideas(run, stored);
+  return STATUS_OK;
 }
 
 /* ---- recall and list ---- */
@@ -360,6 +372,7 @@ static enum status run_update(struct tool_run *run) {
   TRY(run_get(run, result_text(stored, "uid"), &m));
   yyjson_mut_val *memory = shape_object(run, m, memory_shape);
   answer_json(run, memory, memory);
+  report_ideas(run, stored);
   return STATUS_OK;
 }
 
@@ -618,6 +631,7 @@ static const struct tool tools[] = {
      .title = "Update",
      .description = "Replace the text of a memory; the former text stays in its history.",
      .op = "supersede",
+     .implies = "reason",
      .args = update_args,
      .run = run_update},
     {.name = "list",

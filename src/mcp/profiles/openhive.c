@@ -124,7 +124,9 @@ static enum status run_save(struct tool_run *run) {
     add_text(run, args, "reason", reason);
   TRY(tool_op(run, "remember", args, &stored));
   TRY(run_get(run, result_text(stored, "uid"), &memory));
-  return done(run, shape_object(run, memory, saved_shape));
+  yyjson_mut_val *r = shape_object(run, memory, saved_shape);
+  add_text(run, r, "warning", ideas_warning(run, stored));
+  return done(run, r);
 }
 
 /* ---- the other memory tools ---- */

@@ -77,7 +77,7 @@ struct tool {
   const struct tool_arg *args; /* ends with name == NULL; NULL: the operation's own arguments except file names;
                                 * if `flags` is 0 too, it is derived from the operation */
   const char *fixed;           /* members of a JSON object: "\"kind\":\"rule\"", or NULL */
-  const char *implies;         /* flags of the operation that `prepare` sets, separated by spaces, or NULL */
+  const char *implies;         /* arguments of the operation that the tool sets, separated by spaces, or NULL */
   const char *output;          /* JSON schema of the structured result; NULL: any object */
   enum status (*prepare)(struct tool_run *run, yyjson_mut_val *args);
   enum status (*finish)(struct tool_run *run, yyjson_mut_val *result);

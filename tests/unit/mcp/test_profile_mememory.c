@@ -200,6 +200,25 @@ TEST(a_contradiction_is_stored_and_reported_with_four_options) {
   engine_close(&engine);
 }
 
+/* Updates on lines of their own are refused. */
+TEST(updates_within_a_line_are_stored_and_reported) {
+  begin();
+  CHECK(tooling_has(refused("remember", "{\"content\":\"We use yarn.\\nUpdate: we use pnpm.\\nUpdate: we use bun.\"}"),
+                    "stacks 2 dated updates"));
+  struct str text =
+      said("remember", "{\"content\":\"Update (2026-01-01): a is b. Update (2026-02-01): a is c.\",\"type\":\"rule\"}");
+  CHECK(tooling_has(text, "\"content\": \"Update (2026-01-01)"));
+  CHECK(tooling_has(text, "}\n\nWARNING: the text stacks updates into one memory: store only the current state"));
+  CHECK(tooling_has(text, "use update {\"id\":\"ID\",\"content\":\"TEXT\"} for each later change"));
+  CHECK(tooling_has(mut_member(run.result, "warning"), "stacks updates"));
+  struct str id = mut_member(yyjson_mut_obj_get(run.result, "memory"), "id");
+  text = said("update",
+              with_id("{\"id\":\"", id, "\",\"content\":\"The limit is 5. Update: it is 6. Update: it is 7.\"}"));
+  CHECK(tooling_has(text, "WARNING: the text stacks updates"));
+  CHECK(!tooling_has(said("remember", "{\"content\":\"One idea only\"}"), "WARNING"));
+  engine_close(&engine);
+}
+
 TEST(a_belief_that_changed_is_superseded) {
   begin();
   struct str old =

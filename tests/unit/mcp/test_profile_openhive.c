@@ -172,6 +172,21 @@ TEST(the_same_text_with_another_type_is_a_new_entry) {
   engine_close(&engine);
 }
 
+/* Updates on lines of their own are refused. */
+TEST(updates_within_a_line_are_stored_and_reported) {
+  begin();
+  refused("memory_save",
+          "{\"key\":\"tool\",\"content\":\"We use yarn.\\nUpdate: we use pnpm.\\nUpdate: we use bun.\"}");
+  yyjson_val *r =
+      call("memory_save", "{\"key\":\"tool\",\"content\":\"We use yarn. Update: pnpm. Update: we use bun.\"}");
+  CHECK(json_bool(r, "success", false));
+  CHECK(
+      str_starts(json_str(r, "warning"), STR("the text stacks updates into one memory: store only the current state")));
+  r = call("memory_save", "{\"key\":\"lint\",\"content\":\"We lint with biome\"}");
+  CHECK(!yyjson_obj_get(r, "warning"));
+  engine_close(&engine);
+}
+
 TEST(max_results_has_bounds) {
   begin();
   for (int i = 0; i < 7; i++)
