@@ -229,6 +229,7 @@ static enum status read_profile_resource(struct exchange *x, const struct profil
   static const struct tool none = {.name = "resources/read"};
   *run = (struct tool_run){
       .profile = x->profile, .tool = &none, .caller = x->caller, .arena = x->arena, .doc = x->doc, .err = err};
+  run->caller.foreign = x->profile->foreign;
   TRY(exchange_borrow(x, err));
   run->engine = x->engine;
   enum status s = r->read(run, variable, &run->text);

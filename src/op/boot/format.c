@@ -63,9 +63,9 @@ enum status boot_as_full(struct boot *b) {
   TRY(boot_list(b, (struct filter){.delivery = STR("boot")}, &found));
   for (size_t i = 0; i < found.n; i++)
     TRY(add_text(b, &found.v[i], &texts));
-  struct str text =
-      boot_render_full(call->arena, call->caller.project, call->caller.project_given ? "flag" : "surroundings", &texts,
-                       BOOT_FULL_TOKENS, &used);
+  /* Other systems' tools ask for this format only to serve the resources of mememory. */
+  const char *from = call->caller.foreign ? "MCP resource" : call->caller.project_given ? "flag" : "surroundings";
+  struct str text = boot_render_full(call->arena, call->caller.project, from, &texts, BOOT_FULL_TOKENS, &used);
   text = add_untrusted(call->arena, text, untrusted);
   json_put(call->doc, call->result, "text", text);
   json_put_int(call->doc, call->result, "tokens", (int64_t)boot_full_tokens(text.n));

@@ -394,8 +394,9 @@ TEST(resources_show_bootstrap_and_pinned_memories) {
   const struct profile_resource *r = profile->resources;
   CHECK_OK(r[0].read(&run, STR_NONE, &text), run.err);
   CHECK(tooling_has(text, "Always respond in Russian") && !tooling_has(text, "pnpm"));
-  CHECK(tooling_has(text, "## Bootstrap Stats"));
+  CHECK(tooling_has(text, "## Bootstrap Stats") && !tooling_has(text, "- Project:"));
   CHECK_OK(r[1].read(&run, STR("match"), &text), run.err);
+  CHECK(tooling_has(text, "- Project: match (source: MCP resource)\n"));
   CHECK(tooling_has(text, "Always respond in Russian") && tooling_has(text, "Use pnpm exclusively"));
   CHECK_OK(r[2].read(&run, STR_NONE, &text), run.err);
   CHECK(tooling_has(text, "Minimal diffs only") && !tooling_has(text, "auth store"));
