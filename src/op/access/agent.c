@@ -1,5 +1,6 @@
 /* agent.c: declares, lists and removes agents, and writes messages with context from one to another. */
 #include "core/gate/gate.h"
+#include "core/text/text.h"
 #include "core/text/token_count.h"
 #include "op/access/roles.h"
 #include "op/handlers.h"
@@ -98,6 +99,16 @@ struct message {
   yyjson_mut_val *memories; /* ids of the memories in it */
 };
 
+static bool has_memory(const struct message *m, int64_t id) {
+  size_t i, n;
+  yyjson_mut_val *v;
+  yyjson_mut_arr_foreach(m->memories, i, n, v) {
+    if (yyjson_mut_get_sint(v) == id)
+      return true;
+  }
+  return false;
+}
+
 /* Adds a line if it fits into the budget as a whole. */
 static void add_line(struct message *m, struct buf *b, size_t budget, struct str text, int64_t id) {
   struct str line = arena_printf(m->call->arena, "%s%.*s", b->n ? "\n" : "", STR_ARG(text));
@@ -106,8 +117,14 @@ static void add_line(struct message *m, struct buf *b, size_t budget, struct str
     return;
   }
   buf_add(b, line);
-  if (id)
+  if (id && !has_memory(m, id))
     yyjson_mut_arr_add_int(m->call->doc, m->memories, id);
+}
+
+/* True if the project context has the memory's headline, and its text says no more. */
+static bool is_said(const struct message *m, const struct memory *rule) {
+  struct arena *a = m->call->arena;
+  return has_memory(m, rule->id) && str_eq(text_normal(a, rule->headline), text_normal(a, rule->body));
 }
 
 /* The given snippet, and trusted memories about the task: nothing from tools and imports is passed on. */
@@ -126,7 +143,8 @@ static enum status gather_snippet(struct message *m, size_t budget, struct buf *
   TRY(retrieve(&q, STATES_LIVE, HITS_MAX, &hits));
   for (size_t i = 0; i < hits.n; i++) {
     TRY(memory_load_body(call->engine->store, call->arena, &hits.v[i].m, call->err));
-    add_line(m, b, budget, hits.v[i].m.body, hits.v[i].m.id);
+    if (!is_said(m, &hits.v[i].m))
+      add_line(m, b, budget, hits.v[i].m.body, hits.v[i].m.id);
   }
   return STATUS_OK;
 }

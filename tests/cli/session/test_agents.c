@@ -376,6 +376,19 @@ TEST(a_message_contains_only_text_its_sender_may_read) {
   CHECK(!has(about, "beta"));
   CHECK(jpos(r, "memories", w.foreign) < 0);
   CHECK(jpos(r, "memories", w.own) >= 0);
+  /* A rule whose headline says all stands in one of the two texts; a longer one also with its body. Ids are not
+   * repeated.
+   */
+  int64_t longer = STORE("--project", "alpha", "--type", "rule", "--headline", "Sign every release tag",
+                         "Sign every release tag with the key of the build machine, because customers check it.");
+  r = OK("agent", "message", "alpha-agent", "seo", "--action", "analyze", "--task", "release tests and release tags");
+  snippet = jstr(r, "message.payload.context.memory_snippet");
+  about = jstr(r, "message.payload.context.project_context");
+  CHECK(has(about, "Everybody writes tests before a release") && has(about, "Sign every release tag"));
+  CHECK(!has(snippet, "Everybody writes tests") && has(snippet, "because customers check it"));
+  for (size_t i = 0; i < jlen(r, "memories"); i++)
+    CHECK_INT(jpos(r, "memories", jint(r, textf("memories[%zu]", i))), (int)i);
+  CHECK(jpos(r, "memories", longer) >= 0 && jpos(r, "memories", w.global) >= 0);
   /* The administrator sees more, so its messages may contain more. */
   r = OK("agent", "message", "boss", "seo", "--action", "analyze", "--task", "launch codes", "--project", "beta");
   CHECK(has(jstr(r, "message.payload.context.memory_snippet"), SECRET_WORD));
