@@ -98,8 +98,14 @@ static struct str match_error(struct tool_run *run, const struct error *err) {
 
 static bool is_step(const struct error *err, const char *name) { return err->step && strcmp(err->step, name) == 0; }
 
+/* Errors for which the models know a text; advice is added to others. */
+static bool is_known(const struct error *err) {
+  return err->code == STATUS_NOT_FOUND || err->code == STATUS_CONFLICT || is_step(err, "lines") ||
+         is_step(err, "root") || is_step(err, "insert_line") || is_step(err, "range");
+}
+
 static void say_error(struct tool_run *run, const struct error *err) {
-  struct str command = json_str(run->args, "command");
+  struct str command = json_str(run->args, "command"), fix = tool_rewrite_advice(run, str_from(err->fix));
   bool bare =
       is_step(err, "lines") || is_step(err, "root") || (err->code == STATUS_NOT_FOUND && str_is(command, "view"));
   if (is_step(err, "no_match") || is_step(err, "matches"))
@@ -108,6 +114,8 @@ static void say_error(struct tool_run *run, const struct error *err) {
     run->text = arena_printf(run->arena, "Error: %s. Remove it and store its location instead.", err->message);
   else
     run->text = arena_printf(run->arena, "%s%s", bare ? "" : "Error: ", err->message);
+  if (fix.n && err->code != STATUS_SECRET && !is_known(err))
+    run->text = arena_printf(run->arena, "%.*s\n%.*s", STR_ARG(run->text), STR_ARG(fix));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_obj_add_val(run->doc, run->result, "error", yyjson_mut_strncpy(run->doc, run->text.p, run->text.n));
 }

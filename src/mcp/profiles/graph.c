@@ -79,9 +79,15 @@ static enum status read_resource(struct tool_run *run, struct str variable, stru
 
 /* ---- the table ---- */
 
+/* The official server has its own text, without advice, for an entity that does not exist. */
 static void format_error(struct tool_run *run, const struct error *err) {
+  struct error said = *err;
+  struct str fix = tool_rewrite_advice(run, str_from(err->fix));
+  error_fix(&said, "%.*s", STR_ARG(fix));
   run->text = arena_printf(run->arena, "%s", err->message);
-  run->result = op_error_json(run->doc, err);
+  if (err->code != STATUS_NOT_FOUND && fix.n)
+    run->text = arena_printf(run->arena, "%s\n%.*s", err->message, STR_ARG(fix));
+  run->result = op_error_json(run->doc, &said);
 }
 
 #define TEXT_LIST "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"

@@ -9,8 +9,9 @@
 #include "op/write/replace.h"
 #include "store/search/lexical.h"
 
-/* DEFER_FROM: with at least this many texts, maintenance embeds them, and the full-text index is updated at the end. */
-enum { DEFER_FROM = 16 };
+/* DEFER_FROM: with at least this many texts, maintenance embeds them, and the full-text index is updated at the end.
+ * NAME_BYTES: limit of the lists and fields of a memory that hold names and types (core/gate/gate.c). */
+enum { DEFER_FROM = 16, NAME_BYTES = 800 };
 
 struct pending {
   struct write *v;
@@ -173,9 +174,19 @@ static bool has_node(const struct nodes *nodes, struct str name) {
   return false;
 }
 
+static enum status check_length(struct op_call *call, const char *member, struct str value) {
+  if (value.n <= NAME_BYTES)
+    return STATUS_OK;
+  error_set(call->err, STATUS_TOO_LARGE, "the %s of an entity has %zu bytes; at most %d are allowed", member, value.n,
+            (int)NAME_BYTES);
+  return error_fix(call->err, "shorten the %s, and store the rest as an observation", member);
+}
+
 static enum status plan_entity(struct op_call *call, const struct graph_line *line, struct creation *c) {
   struct node known, node = {.name = line->name, .type = line->type};
   bool found;
+  TRY(check_length(call, "name", line->name));
+  TRY(check_length(call, "entityType", line->type));
   if (has_node(&c->nodes, line->name))
     return STATUS_OK;
   TRY(graph_node(call, line->name, &known, &found));

@@ -1,4 +1,5 @@
 /* test_profile_anthropic.c: Anthropic's memory tool: every documented message, literally. */
+#include "mcp/tools/internal.h"
 #include "support/harness.h"
 #include "tooling.h"
 
@@ -186,6 +187,7 @@ TEST(paths_stay_in_the_directory) {
     struct str text = refused(
         arena_printf(&tooling_arena, "{\"command\":\"create\",\"path\":\"%s\",\"file_text\":\"x\"}", paths[i]).p);
     CHECK(str_starts(text, STR("Error: The path ")));
+    CHECK(str_ends(text, STR("\nuse a path such as /memories/notes.md")));
   }
   CHECK_STR(said("{\"command\":\"view\",\"path\":\"/memories\"}"), LISTING "0B\t/memories");
   engine_close(&engine);
@@ -199,6 +201,8 @@ TEST(missing_arguments_are_named) {
             "Error: the argument `new_path` is missing");
   CHECK_STATUS(tooling_call(&run, profile, engine, "memory", "{\"command\":\"format\",\"path\":\"/memories\"}"),
                STATUS_USAGE);
+  tool_answer_error(&run);
+  CHECK(str_ends(run.text, STR("\none of: view, create, str_replace, insert, delete, rename")));
   engine_close(&engine);
 }
 

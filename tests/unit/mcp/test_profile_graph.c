@@ -228,11 +228,22 @@ TEST(invalid_graphs_are_refused) {
       "Entity with name Moon not found");
   CHECK(tooling_has(
       refused("create_relations", "{\"relations\":[{\"from\":\"Acme\",\"to\":\"Acme\",\"relationType\":\"is\"}]}"),
-      "cannot have a relation to itself"));
+      "cannot have a relation to itself\nstore it as an observation"));
+  static const char *const members[][2] = {{"name", "entityType"}, {"entityType", "name"}};
+  for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+    struct buf b = BUF(&tooling_arena);
+    buf_addf(&b, "{\"entities\":[{\"%s\":\"", members[i][0]);
+    for (int n = 0; n < 801; n++)
+      buf_addc(&b, 'n');
+    buf_addf(&b, "\",\"%s\":\"x\",\"observations\":[]}]}", members[i][1]);
+    CHECK(tooling_has(refused("create_entities", buf_str(&b).p),
+                      arena_printf(&tooling_arena, "the %s of an entity has 801 bytes", members[i][0]).p));
+  }
   CHECK(tooling_has(refused("create_entities",
                             "{\"entities\":[{\"name\":\"Vault\",\"entityType\":\"x\",\"observations\":["
                             "\"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"]}]}"),
                     "secret"));
+  CHECK(tooling_has(run.text, "\nremove it"));
   refused("create_entities", "{\"entities\":[{\"name\":\"\",\"entityType\":\"x\",\"observations\":[]}]}");
   refused("create_entities", "{\"entities\":[{\"name\":\"Half\"}]}");
   CHECK_STATUS(tooling_call(&run, profile, engine, "create_entities", "{}"), STATUS_USAGE);
