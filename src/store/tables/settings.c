@@ -164,7 +164,7 @@ static enum status bad_value(enum setting_id id, struct str value, const char *f
   if (fix)
     return error_fix(err, "%s", fix);
   if (!t->choices)
-    return error_fix(err, "a number from %g to %g", t->low, t->high);
+    return error_fix(err, "a number from %.15g to %.15g", t->low, t->high);
   char list[200];
   size_t n = 0;
   for (size_t i = 0; t->choices[i] && n < sizeof(list); i++)

@@ -91,6 +91,9 @@ TEST(a_mistake_in_the_file_names_its_line_and_nothing_runs) {
 }
 
 TEST(flags_are_checked) {
+  OK("stats");
+  yyjson_val *r = REFUSED("usage", "config", "files.memory_max_chars", "5");
+  CHECK_STR(jstr(r, "fix"), "a number from 1000 to 10000000");
   REFUSED("usage", "--set", "gate.mode", "list");
   REFUSED("usage", "--set", "gate.colour=red", "list");
   REFUSED("usage", "--set", "gate.mode=lenient", "list");
