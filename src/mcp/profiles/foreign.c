@@ -69,7 +69,8 @@ enum status run_get(struct tool_run *run, struct str ref, yyjson_mut_val **ret_m
   return tool_op(run, "get", args, ret_memory);
 }
 
-enum status run_list(struct tool_run *run, yyjson_mut_val *args, size_t limit, yyjson_mut_val **ret_list) {
+enum status run_list(struct tool_run *run, yyjson_mut_val *args, wanted_fn wanted, const void *arg, size_t limit,
+                     yyjson_mut_val **ret_list) {
   enum { PAGE = 200 };
   yyjson_mut_val *all = yyjson_mut_arr(run->doc), *page, *m;
   int64_t offset = 0, total = 1;
@@ -83,7 +84,7 @@ enum status run_list(struct tool_run *run, yyjson_mut_val *args, size_t limit, y
     offset += PAGE;
     size_t i, n;
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(page, "memories"), i, n, m) {
-      if (yyjson_mut_arr_size(all) < limit)
+      if (yyjson_mut_arr_size(all) < limit && (!wanted || wanted(m, arg)))
         yyjson_mut_arr_append(all, yyjson_mut_val_mut_copy(run->doc, m));
     }
   }

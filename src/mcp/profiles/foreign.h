@@ -28,5 +28,7 @@ void add_text(struct tool_run *run, yyjson_mut_val *args, const char *name, stru
 void add_bool(struct tool_run *run, yyjson_mut_val *args, const char *name, bool value);
 void add_int(struct tool_run *run, yyjson_mut_val *args, const char *name, int64_t value);
 
-/* Lists up to `limit` memories in full, page by page. */
-NODISCARD enum status run_list(struct tool_run *run, yyjson_mut_val *args, size_t limit, yyjson_mut_val **ret_list);
+/* Lists up to `limit` memories in full, page by page, keeping those for which `wanted` returns true; NULL: all. */
+typedef bool (*wanted_fn)(yyjson_mut_val *memory, const void *arg);
+NODISCARD enum status run_list(struct tool_run *run, yyjson_mut_val *args, wanted_fn wanted, const void *arg,
+                               size_t limit, yyjson_mut_val **ret_list);

@@ -194,7 +194,7 @@ static enum status count_tokens(struct tool_run *run, struct str delivery, struc
   add_text(run, args, "delivery", delivery);
   add_text(run, args, "project", project);
   add_bool(run, args, "trusted", true);
-  TRY(run_list(run, args, SIZE_MAX, &list));
+  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   yyjson_mut_arr_foreach(list, i, n, m) {
     bytes += result_text(m, "body").n;
   }
@@ -307,7 +307,7 @@ static enum status run_memories(struct tool_run *run) {
     add_text(run, args, "type", json_str(run->args, "type"));
   if (!str_empty(json_str(run->args, "delivery")))
     add_text(run, args, "delivery", from_foreign_delivery(json_str(run->args, "delivery")));
-  TRY(run_list(run, args, limit <= 0 ? 20 : (size_t)limit, &all));
+  TRY(run_list(run, args, NULL, NULL, limit <= 0 ? 20 : (size_t)limit, &all));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = shape_list(run, all, memory_shape);
   yyjson_mut_obj_add_val(run->doc, run->result, "memories", list);
@@ -513,7 +513,7 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
   add_text(run, args, "delivery", STR("pinned"));
   add_bool(run, args, "trusted", true);
   add_text(run, args, "project", project);
-  TRY(run_list(run, args, SIZE_MAX, &list));
+  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   TRY(count_untrusted_pins(run, project, &untrusted));
   /* Global memories first. */
   for (int own = 0; own < 2; own++)

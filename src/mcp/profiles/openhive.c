@@ -183,7 +183,7 @@ static enum status run_memories(struct tool_run *run) {
     return refuse_type(run, type);
   if (!str_empty(type))
     add_text(run, args, "type", str_from(t->name));
-  TRY(run_list(run, args, SIZE_MAX, &list));
+  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   entries = shape_list(run, list, entry_shape);
   yyjson_mut_obj_add_val(run->doc, r, "entries", entries);
   answer_json(run, r, entries);
