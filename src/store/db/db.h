@@ -45,9 +45,10 @@ void db_disable_memstats(void);
 /* Identity of a file; ino == 0: none, or a server. */
 struct db_file {
   uint64_t dev, ino;
+  bool filled; /* it had content */
 };
 struct db_file db_file_at(const char *path);
-/* Fails if the path no longer leads to the file that was opened. */
+/* Fails if the path no longer leads to the file that was opened, or if that file lost all its content. */
 NODISCARD enum status db_check_file(const char *path, struct db_file opened, struct error *err);
 
 NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);

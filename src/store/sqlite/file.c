@@ -1,4 +1,4 @@
-/* file.c: notices that the file of an open store, or its log, was deleted, renamed or replaced.
+/* file.c: notices that the file of an open store was deleted, renamed, replaced or emptied, or its log deleted.
  *
  * SQLite keeps writing to a file that has lost its name, and everything is gone when the last process closes it. */
 #include <stdio.h>
@@ -9,7 +9,9 @@
 
 static struct db_file file_id(const char *path) {
   struct stat st;
-  return stat(path, &st) == 0 ? (struct db_file){.dev = st.st_dev, .ino = st.st_ino} : (struct db_file){0};
+  if (stat(path, &st) != 0)
+    return (struct db_file){0};
+  return (struct db_file){.dev = st.st_dev, .ino = st.st_ino, .filled = st.st_size > 0};
 }
 
 struct db_file db_file_at(const char *path) {
@@ -28,10 +30,17 @@ static enum status lost(struct error *err, const char *path, const char *how) {
                    (int)getpid());
 }
 
+/* SQLite does not notice, goes on with the pages in its cache, and would end with a damaged file. */
+static enum status emptied(struct error *err, const char *path) {
+  error_set(err, STATUS_UNAVAILABLE, "%s was emptied while the store was open; nothing was written", path);
+  return error_fix(err, "copy its log, the .db-wal, which has the latest changes; then stop this process and restore a "
+                        "backup with 'cairn restore FILE'");
+}
+
 enum status db_check_file(const char *path, struct db_file opened, struct error *err) {
   struct db_file now = opened.ino ? file_id(path) : opened;
   if (is_same(now, opened))
-    return STATUS_OK;
+    return opened.filled && !now.filled ? emptied(err, path) : STATUS_OK;
   return lost(err, path, now.ino ? "replaced by another file" : "deleted or renamed");
 }
 
@@ -58,6 +67,8 @@ static enum status check_log(sqlite3 *handle, const char *path, struct db_file *
 enum status sqlite_check_files(sqlite3 *handle, struct sqlite_files *files, struct error *err) {
   const char *path = sqlite3_db_filename(handle, "main");
   TRY(db_check_file(path, files->store, err));
+  if (!files->store.filled) /* new when it was opened */
+    files->store.filled = db_file_at(path).filled;
   return check_log(handle, path, &files->log, err);
 }
 

@@ -17,7 +17,7 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err);
 struct sqlite_files {
   struct db_file store, log;
 };
-/* Fails if one of them was deleted, renamed or replaced. */
+/* Fails if one of them was deleted, renamed, replaced or emptied. */
 NODISCARD enum status sqlite_check_files(sqlite3 *handle, struct sqlite_files *files, struct error *err);
 /* If another file has taken the place of the store: renames the log that was left behind to "-wal-lost". SQLite would
  * apply it to that file. */

@@ -1,5 +1,5 @@
-/* test_lost_file.c: the file of a store is deleted, renamed, replaced or limited under a running server: writes fail
- * and say what to do, /readyz reports it, reads go on, and nothing that was acknowledged is lost. */
+/* test_lost_file.c: the file of a store is deleted, renamed, replaced, emptied or limited under a running server:
+ * writes fail and say what to do, /readyz reports it, reads go on, and nothing that was acknowledged is lost. */
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -108,6 +108,51 @@ TEST(a_log_deleted_under_a_server, .only = TEST_ON_SQLITE) {
   CHECK_INT(unlink(textf("%s-wal", cli_db())), 0);
   is_lost(s, "-wal was deleted or replaced");
   serve_end(s);
+}
+
+/* `cp` over the store begins with this. */
+TEST(a_store_emptied_under_a_server, .only = TEST_ON_SQLITE) {
+  OK("remember", "The tide table is for the old harbour");
+  const char *backup = path_join(NULL, "backup.db");
+  OK("backup", backup);
+  struct serve *s = start();
+  CHECK_INT(truncate(cli_db(), 0), 0);
+  struct answer a = post(s, "The ferry leaves at seven from pier nine");
+  CHECK_INT(a.status, 503);
+  CHECK(has(a.body, "was emptied while the store was open") && has(a.body, "cairn restore"));
+  a = serve_get(s, "/readyz");
+  CHECK(a.status == 503 && has(a.body, "was emptied"));
+  serve_end(s);
+  OK("restore", backup, "--confirm"); /* the advice works */
+  CHECK_INT(jint(OK("list"), "count"), 1);
+  CHECK_HEALTHY();
+}
+
+static void shrink(const char *sql) {
+  struct direct *d = direct_open(cli_db());
+  direct_do(d, sql);
+  direct_close(d);
+}
+
+/* No alarm if the file gets smaller for a good reason, or is new. */
+TEST(a_store_that_shrinks_under_a_server, .only = TEST_ON_SQLITE, .seconds = 60) {
+  const char *backup = path_join(NULL, "backup.db");
+  struct serve *s = start();
+  OK("backup", backup);
+  struct buf long_text = {.a = &(struct arena){0}};
+  for (int i = 0; i < 2000; i++)
+    buf_addf(&long_text, "Buoy %d of the outer channel has a lamp. ", i);
+  stores(s, cstr(buf_str(&long_text)));
+  shrink("PRAGMA wal_checkpoint(TRUNCATE)");
+  stores(s, "The ferry leaves at nine");
+  OK("restore", backup, "--confirm");
+  shrink("VACUUM");
+  shrink("PRAGMA wal_checkpoint(TRUNCATE)");
+  stores(s, "The harbour has 7 cranes");
+  CHECK_INT(serve_get(s, "/readyz").status, 200);
+  serve_stop(s);
+  CHECK_INT(jint(OK("list"), "count"), 2);
+  CHECK_HEALTHY();
 }
 
 /* A service manager may limit the size of files. */
