@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include "mcp/protocol/server.h"
+#include "op/run/scrub.h"
 
 static const char *const legacy_versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 
@@ -18,21 +19,6 @@ bool era_is_legacy(struct str version) {
 
 /* ---- caller ---- */
 
-/* "Claude Code" becomes "claude-code". */
-static struct str slug(struct arena *a, struct str name) {
-  struct buf b = BUF(a);
-  for (size_t i = 0; i < name.n && b.n < 64; i++) {
-    char c = ascii_lower(name.p[i]);
-    if (ascii_alnum(c) || c == '_' || c == '.')
-      buf_addc(&b, c);
-    else if (b.n && b.p[b.n - 1] != '-')
-      buf_addc(&b, '-');
-  }
-  while (b.n && b.p[b.n - 1] == '-')
-    b.n--;
-  return buf_str(&b);
-}
-
 static void set_caller(struct exchange *x, struct str client, struct str version) {
   x->caller = x->sender->caller;
   if (x->caller.origin)
@@ -43,7 +29,7 @@ static void set_caller(struct exchange *x, struct str client, struct str version
     x->origin.connection = str_from(x->session->id);
   x->caller.origin = &x->origin;
   if (str_empty(x->caller.source))
-    x->caller.source = slug(x->arena, client);
+    x->caller.source = client_source(x->arena, client);
   if (str_empty(x->caller.source))
     x->caller.source = STR("mcp");
   if (str_empty(x->caller.trust))

@@ -132,7 +132,9 @@ static void end_handle(struct mcp_server *server, const struct mcp_session *sess
   jmp_buf oom;
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom)) {
+    struct origin origin = {.client = session->client};
     struct caller caller = session->caller;
+    caller.origin = &origin;
     caller.session = str_from(session->handle);
     yyjson_val *args;
     yyjson_mut_val *result;

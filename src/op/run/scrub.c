@@ -272,9 +272,28 @@ void scrub_close(struct scrub_stream *stream) { arena_release(&stream->line); }
 
 /* ---- the call ---- */
 
+struct str client_source(struct arena *a, struct str client) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < client.n && b.n < 64; i++) {
+    char c = ascii_lower(client.p[i]);
+    if (ascii_alnum(c) || c == '_' || c == '.')
+      buf_addc(&b, c);
+    else if (b.n && b.p[b.n - 1] != '-')
+      buf_addc(&b, '-');
+  }
+  while (b.n && b.p[b.n - 1] == '-')
+    b.n--;
+  return buf_str(&b);
+}
+
 static void clean_caller(const struct redactor *what, struct arena *a, struct caller *c) {
   struct str *names[] = {&c->project, &c->source, &c->session, &c->tool};
-  int64_t ignored = 0;
+  struct str given = c->origin ? c->origin->client : STR_NONE;
+  int64_t ignored = 0, in_client = 0;
+  struct str client = redacted(what, a, given, &in_client);
+  /* The source may have been made from the name, with its secret in lower case. */
+  if (in_client && str_eq(c->source, client_source(a, given)))
+    c->source = client_source(a, client);
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
     *names[i] = redacted(what, a, *names[i], &ignored);
   if (!c->origin)
@@ -282,7 +301,7 @@ static void clean_caller(const struct redactor *what, struct arena *a, struct ca
   struct origin *o = arena_new(a, struct origin);
   *o = *c->origin;
   o->cwd = redacted(what, a, o->cwd, &ignored);
-  o->client = redacted(what, a, o->client, &ignored);
+  o->client = client;
   o->client_version = redacted(what, a, o->client_version, &ignored);
   c->origin = o;
 }

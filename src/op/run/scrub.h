@@ -45,6 +45,10 @@ void scrub_interface_error(struct engine *engine, struct str team, struct error 
  * store it checks only patterns; with one, see scrub_redactor(). */
 void scrub_caller(struct engine *engine, struct arena *a, struct caller *caller);
 
+/* Source of a client's calls, from the name that it gives itself: "Claude Code" becomes "claude-code". If the name
+ * holds a secret, op_run() and scrub_caller() replace it, because the source no longer looks like the secret. */
+struct str client_source(struct arena *a, struct str client);
+
 /* ---- for operations, for text from files or parts of an argument ---- */
 
 /* Redacts a text to be stored and counts the secrets; or refuses it, calling it `name` in the error. */

@@ -368,29 +368,66 @@ TEST(errors_of_an_interface_are_redacted, .seconds = 60) {
   CHECK(r.exit_code != 0 && !has(r.err, token + 4) && has(r.err, "[REDACTED:github_token]"));
 }
 
-static const char *list_call(int id, const char *project, const char *more) {
-  return textf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_list\","
+static const char *tool_call(int id, const char *tool, const char *project, const char *more) {
+  return textf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
                "\"arguments\":{\"project\":\"%s\"%s}}}\n",
-               id, project, more);
+               id, tool, project, more);
+}
+
+static const char *hello(const char *client) {
+  return textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+               "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+               "\"clientInfo\":{\"name\":\"%s\",\"version\":\"1\"}}}\n"
+               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
+               client);
 }
 
 /* A client chooses its own name and the project; its calls are recorded with both, refused ones too. */
 TEST(names_in_recorded_calls_are_redacted, .seconds = 60) {
+  static const char *const tools[] = {"memory_list", "memory_model_show"}; /* the second opens no store */
   begin();
   make_secret();
-  const char *token = github_token(22);
-  struct str talk = str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
-                                   "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
-                                   "\"clientInfo\":{\"name\":\"%s\",\"version\":\"1\"}}}\n"
-                                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n%s%s%s%s",
-                                   token, list_call(2, token, ""), list_call(3, token, ",\"odd\":1"),
-                                   list_call(4, VALUE, ""), list_call(5, VALUE, ",\"odd\":1")));
-  CHECK_INT(CAIRN_FED(talk, "mcp", "--profile", "full").exit_code, 0);
-  CHECK(sql_number("SELECT count(*) FROM tool_call WHERE tool = 'memory_list'") == 4);
-  CHECK(sql_number("SELECT count(*) FROM tool_call WHERE project LIKE '%REDACTED%'") == 4);
+  const char *token = github_token(22), *talk = hello(token);
+  int calls = 0;
+  for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+    for (int k = 0; k < 4; k++, calls++)
+      talk = textf("%s%s", talk, tool_call(2 + calls, tools[i], k < 2 ? token : VALUE, k % 2 ? ",\"odd\":1" : ""));
+  CHECK_INT(CAIRN_FED(str_from(talk), "mcp", "--profile", "full").exit_code, 0);
+  for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+    CHECK_INT(
+        sql_number(textf("SELECT count(*) FROM tool_call WHERE tool = '%s' AND project LIKE '%%REDACTED%%'", tools[i])),
+        4);
   struct str log = file_read(cli_side(".log/calls.jsonl"));
   CHECK(!store_holds(token + 4) && !has(log, token + 4));
   CHECK(!store_holds(VALUE) && !has(log, VALUE) && has(log, "[REDACTED:vault_secret]"));
+}
+
+/* The source of a call is the name of the client in lower case, which no longer looks like the secret. */
+TEST(a_secret_as_the_name_of_a_client_is_not_its_source, .seconds = 60) {
+#define NAME "Pelican-Ofen-4711-Zwirn"
+#define AS_SOURCE "pelican-ofen-4711-zwirn"
+  begin();
+  OK_FED(STR(NAME), "vault", "set", "stove", "-", "--secret");
+  const char *token = github_token(23);
+  const char *const names[] = {NAME, token};
+  for (size_t i = 0; i < ARRAY_LEN(names); i++)
+    CHECK_INT(CAIRN_FED(str_from(textf("%s%s%s", hello(names[i]), tool_call(2, "memory_model_show", "p", ""),
+                                       tool_call(3, "memory_boot", "p", ""))),
+                        "mcp", "--profile", "full")
+                  .exit_code,
+              0);
+  /* For each client two calls, and the end of the session that its boot began. */
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE source LIKE 'redacted-%'"), 6);
+  char lower[64];
+  for (size_t i = 0; i <= strlen(token); i++)
+    lower[i] = ascii_lower(token[i]);
+  const char *const hidden[] = {NAME, AS_SOURCE, token + 4, lower + 4};
+  struct str log = file_read(cli_side(".log/calls.jsonl"));
+  CHECK(has(log, "\"source\":\"redacted-"));
+  for (size_t i = 0; i < ARRAY_LEN(hidden); i++) {
+    test_note("%s", hidden[i]);
+    CHECK(!store_holds(hidden[i]) && !has(log, hidden[i]));
+  }
 }
 
 /* ---- JSON shown as stored ---- */
