@@ -33,6 +33,7 @@ enum status(error_set)(struct error *e, enum status code, const char *fmt, ...) 
   e->fix[0] = 0;
   e->about = 0;
   e->similarity = 0;
+  e->unrecorded = false;
   return code;
 }
 

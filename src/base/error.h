@@ -1,6 +1,7 @@
 /* error.h: error with a one-sentence message, the step that failed and a suggested fix. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -15,6 +16,7 @@ struct error {
   char fix[ERROR_FIX_MAX]; /* what to do next, often the exact call; may be "" */
   int64_t about;           /* number of the conflicting object; 0: none */
   double similarity;       /* similarity to the conflicting object, 0 to 1; 0 if not applicable */
+  bool unrecorded;         /* one of too many refusals of a caller: counted, but not recorded */
 };
 
 /* Each returns the error's code, so a function can end with `return error_fix(...)`.

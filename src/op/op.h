@@ -190,10 +190,9 @@ NODISCARD enum status op_run(struct engine *engine, const struct op *op, const s
                              const struct op_hooks *hooks, struct arena *arena, yyjson_val *args,
                              yyjson_mut_val **ret_result, struct error *err);
 
-/* Records a call of an interface, as op_run() does for an operation; `err` is NULL if it succeeded. `unrecorded`: only
- * counts it. */
+/* Records a call of an interface, as op_run() does for an operation; `err` is NULL if it succeeded. */
 void op_note(struct engine *engine, const struct caller *caller, struct str op, int64_t began_us,
-             const struct error *err, bool unrecorded);
+             const struct error *err);
 
 /* The error object of the JSON contract: {"error": {code, step?, message, fix?}}. */
 yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err);

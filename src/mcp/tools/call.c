@@ -71,7 +71,7 @@ static void record(struct exchange *x, const struct tool_run *run, enum status s
   caller.project = project.p ? project : caller.project;
   if (failed && refused.code == STATUS_OK) /* a function of the row refused; the text of an answer may be a secret */
     error_set(&refused, STATUS_REFUSED, "%.*s", STR_ARG(utf8_cut(run->text, 200)));
-  op_note(x->engine, &caller, str_from(op ? op : run->tool->name), x->began, failed ? &refused : NULL, false);
+  op_note(x->engine, &caller, str_from(op ? op : run->tool->name), x->began, failed ? &refused : NULL);
   x->recorded = true;
 }
 
@@ -83,7 +83,7 @@ static void record_refusal(struct exchange *x) {
     return;
   struct str name = x->caller.tool.p ? x->caller.tool : STR("tools/call");
   x->caller.tool = name;
-  op_note(x->engine, &x->caller, name, x->began, &x->failure, false);
+  op_note(x->engine, &x->caller, name, x->began, &x->failure);
   x->recorded = true;
   exchange_give_back(x);
 }

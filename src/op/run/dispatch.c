@@ -284,7 +284,7 @@ static struct telemetry_call describe(const struct caller *c, struct str op, int
                                  .op = op,
                                  .team = c->team,
                                  .project = c->project,
-                                 .source = c->source,
+                                 .source = c->principal ? c->principal->name : c->source,
                                  .session = c->session,
                                  .client = client_of(c, number),
                                  .at = now,
@@ -308,7 +308,7 @@ static void note_call(const struct op_call *call, enum status s, int64_t began_u
 }
 
 void op_note(struct engine *engine, const struct caller *caller, struct str op, int64_t began_us,
-             const struct error *err, bool unrecorded) {
+             const struct error *err) {
   char number[24];
   struct arena a;
   struct error ignored;
@@ -321,7 +321,7 @@ void op_note(struct engine *engine, const struct caller *caller, struct str op, 
   else
     scrub_caller(engine, &a, &named);
   struct telemetry_call t = describe(&named, op, clock_now(&engine->clock), began_us, err, number);
-  t.unrecorded = unrecorded;
+  t.unrecorded = err && err->unrecorded;
   telemetry_note_in(engine, &t);
   s = engine_unlock_team(engine, s, &ignored);
   (void)s; /* the next call reports a broken connection */
@@ -378,6 +378,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   if (engine->store)
     session_record_heartbeat(&call);
   roles_leave(&call);
+  err->unrecorded = s != STATUS_OK && call.unrecorded;
   note_call(&call, s, began);
   pthread_mutex_unlock(&engine->lock);
   return s;

@@ -322,7 +322,7 @@ void pool_note(struct pool *pool, const struct caller *caller, struct str op, in
   pool_count(pool, &opened, &busy);
   if (!stored || !opened || pool_acquire(pool, &engine, &ignored) != STATUS_OK)
     engine = NULL;
-  op_note(engine ? engine : &none, caller, op, began_us, err, false);
+  op_note(engine ? engine : &none, caller, op, began_us, err);
   if (engine)
     pool_release(pool, engine);
 }
@@ -330,7 +330,9 @@ void pool_note(struct pool *pool, const struct caller *caller, struct str op, in
 void pool_note_refusal(struct pool *pool, const struct caller *caller, struct str who, struct str op, int64_t began_us,
                        const struct error *err) {
   struct engine none = {.telemetry = pool->options.telemetry, .lock = PTHREAD_MUTEX_INITIALIZER};
-  op_note(&none, caller, op, began_us, err, !refusal_limit_take(pool->options.refusals, caller->team, who));
+  struct error refused = *err;
+  refused.unrecorded = !refusal_limit_take(pool->options.refusals, caller->team, who);
+  op_note(&none, caller, op, began_us, &refused);
 }
 
 const char *pool_path(const struct pool *pool) { return pool->path; }

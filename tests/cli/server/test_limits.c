@@ -142,21 +142,86 @@ TEST(processor_time_of_tokens_is_charged, .seconds = 60) {
   serve_stop(s);
 }
 
-TEST(refusals_of_a_token_do_not_fill_the_store, .seconds = 60) {
-  STORE("The gate is painted green", "--project", "");
-  const char *t = token("skill", ARGS("--role", "skill"));
-  struct serve *s = serve_start(ARGS("--set", "serve.rate=0"));
-  enum { CALLS = 400 };
+/* ---- refusals ---- */
+
+enum { REFUSALS = 400 };
+
+static struct str rest_write(const char *t, const char *session UNUSED) {
+  return request(t, "POST", "/api/v1/memories", STR("{\"text\":\"The fence is painted green\"}"));
+}
+
+#define STORE_CALL                                                                                                     \
+  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_store\","                     \
+  "\"arguments\":{\"text\":\"The fence is painted green\"}"
+
+static struct str mcp_request(const char *t, const char *headers, const char *body) {
+  return request_text("POST", "/mcp",
+                      textf("Authorization: Bearer %s\r\nContent-Type: application/json\r\n"
+                            "Accept: application/json, text/event-stream\r\n%s",
+                            t, headers),
+                      str_from(body));
+}
+
+static struct str modern_write(const char *t, const char *session UNUSED) {
+  return mcp_request(t, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: memory_store\r\n",
+                     STORE_CALL ",\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                                "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"honest-agent\",\"version\":\"1\"},"
+                                "\"io.modelcontextprotocol/clientCapabilities\":{}}}}");
+}
+
+static struct str legacy_write(const char *t, const char *session) {
+  return mcp_request(t, textf("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n", session), STORE_CALL "}}");
+}
+
+static const char *legacy_session(const struct serve *s, const char *t) {
   struct wire *w = wire_open(s);
-  for (int i = 0; i < CALLS; i++) {
-    wire_send(w, request(t, "POST", "/api/v1/memories", STR("{\"text\":\"The fence is painted green\"}")));
-    CHECK_INT(wire_answer(w, false).status, 403);
+  wire_send(w, mcp_request(t, "",
+                           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                           "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"honest-agent\","
+                           "\"version\":\"1\"}}}"));
+  struct answer a = wire_answer(w, false);
+  wire_close(w);
+  return cstr(answer_header(&a, "Mcp-Session-Id"));
+}
+
+static void try_writes(const char *more, const char *const *role, struct str (*write)(const char *, const char *),
+                       bool legacy) {
+  test_note("%s", more);
+  const char *t = token(more, role);
+  struct serve *s = serve_start(ARGS("--set", "serve.rate=0"));
+  const char *session = legacy ? legacy_session(s, t) : NULL;
+  struct wire *w = wire_open(s);
+  for (int i = 0; i < REFUSALS; i++) {
+    wire_send(w, write(t, session));
+    struct answer a = wire_answer(w, false);
+    if (a.status != 403 && !(a.status == 200 && has(a.body, "\"isError\":true")))
+      FAIL("%d: %.*s", a.status, STR_ARG(a.body));
   }
   wire_close(w);
   serve_stop(s);
-  int64_t events = sql_number("SELECT count(*) FROM event WHERE action = 'scope:refused'");
-  CHECK(events >= 60 && events < CALLS / 2);
-  CHECK(sql_number("SELECT count(*) FROM tool_call WHERE error = 'denied'") < CALLS / 2);
+  int64_t events = sql_number(
+              textf("SELECT count(*) FROM event WHERE action = 'scope:refused' AND source = 'token:%s'", more)),
+          calls =
+              sql_number(textf("SELECT count(*) FROM tool_call WHERE error = 'denied' AND source = 'token:%s'", more));
+  if (events < 60 || events >= REFUSALS / 2 || calls < 60 || calls >= REFUSALS / 2)
+    FAIL("%lld events, %lld calls", (long long)events, (long long)calls);
+}
+
+TEST(refusals_of_a_token_do_not_fill_the_store, .seconds = 120) {
+  const char *const *skill = ARGS("--role", "skill"), *const *reader = ARGS("--read");
+  STORE("The gate is painted green", "--project", "");
+  try_writes("rest", skill, rest_write, false);
+  try_writes("modern", skill, modern_write, false);
+  try_writes("modern-reader", reader, modern_write, false);
+  try_writes("legacy", skill, legacy_write, true);
+  struct str log = file_read(cli_side(".log/calls.jsonl"));
+  struct json_lines lines = lines_of(log);
+  int denied = 0;
+  for (size_t i = 0; i < lines.n; i++)
+    denied += str_is(jstr(lines.v[i], "error"), "denied");
+  CHECK(denied >= 4 * 60 && denied < 4 * REFUSALS / 2);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE source = 'honest-agent'"), 0);
+  CHECK(!has(log, "honest-agent"));
 }
 
 /* Requests beyond the rate, and those with a wrong token, are counted, but a flood of them must not push the records of

@@ -480,3 +480,39 @@ TEST(only_the_local_user_sees_the_process, .seconds = 60) {
   CHECK_STR(serve_get(s, "/healthz").body, "{\"status\":\"ok\"}");
   serve_stop(s);
 }
+
+/* ---- what is recorded ---- */
+
+static void call_modern(const struct serve *s, const char *t, const char *name, const char *args) {
+  serve_do(s, "POST", "/mcp",
+           textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
+                 "Mcp-Name: %s\r\n",
+                 bearer(t), name),
+           str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
+                          "\"arguments\":%s,\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                          "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"honest-agent\",\"version\":\"1\"},"
+                          "\"io.modelcontextprotocol/clientCapabilities\":{}}}}",
+                          name, args)));
+}
+
+/* Whatever the client calls itself, and whether the call succeeds, is wrong or is refused. */
+TEST(calls_of_a_token_are_recorded_under_its_name) {
+  const char *t = token("one", ARGS("--project", "rep"));
+  struct serve *s = serve_start(NULL);
+  OK("list"); /* the table has calls of others, too */
+  call_modern(s, t, "memory_list", "{}");
+  call_modern(s, t, "memory_list", "{\"odd\":1}");
+  call_modern(s, t, "memory_list", "{\"project\":\"other\"}");
+  call_modern(s, t, "no_such_tool", "{}");
+  legacy(s, t, "POST", initialize(s, t), "");
+  static const char *const bodies[] = {"{\"text\":\"The ferry leaves at seven\"}", "{\"text\":\"x\",\"odd\":1}", "{}",
+                                       "{\"text\":\"x\",\"project\":\"other\"}"};
+  for (size_t i = 0; i < ARRAY_LEN(bodies); i++)
+    serve_do(s, "POST", "/api/v1/memories",
+             textf("%sContent-Type: application/json\r\nX-Cairn-Source: honest-agent\r\n", bearer(t)),
+             str_from(bodies[i]));
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE source = 'token:one'"), 8);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE source NOT IN ('token:one', 'cli')"), 0);
+  CHECK(!has(file_read(cli_side(".log/calls.jsonl")), "honest-agent"));
+}
