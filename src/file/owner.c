@@ -79,9 +79,10 @@ bool owner_is_other_store(struct str mark, struct str owner) {
 void owner_refuse(struct str path, struct str mark, struct str owner, struct error *err) {
   struct str theirs = without_store(mark), ours = without_store(owner);
   if (str_eq(theirs, ours))
-    error_set(err, STATUS_CONFLICT, "%.*s belongs to %.*s of another store", STR_ARG(path), STR_ARG(theirs));
+    error_set(err, STATUS_CONFLICT, "'%.*s' belongs to %.*s of another store", STR_ARG(path), STR_ARG(theirs));
   else
-    error_set(err, STATUS_CONFLICT, "%.*s belongs to %.*s, not to %.*s", STR_ARG(path), STR_ARG(theirs), STR_ARG(ours));
+    error_set(err, STATUS_CONFLICT, "'%.*s' belongs to %.*s, not to %.*s", STR_ARG(path), STR_ARG(theirs),
+              STR_ARG(ours));
 }
 
 /* ---- folders ---- */

@@ -12,6 +12,7 @@
 #include "http/access/bearer.h"
 #include "http/access/budget.h"
 #include "http/access/peer.h"
+#include "op/run/paths.h"
 #include "store/tables/events.h"
 
 enum auth_result {
@@ -358,6 +359,7 @@ bool auth_verify(struct http_call *call) {
   }
   if (s == STATUS_DENIED)
     challenge(call, "insufficient_scope");
+  paths_shorten(pool_path(call->server->pool), NULL, &err);
   http_reply_problem(call, &err);
   return false;
 }

@@ -3,6 +3,7 @@
 
 #include "http/access/auth.h"
 #include "op/access/roles.h"
+#include "op/run/paths.h"
 #include "op/telemetry/metrics_text.h"
 
 bool status_is_allowed(struct http_call *call, const char *op) {
@@ -15,6 +16,8 @@ bool status_is_allowed(struct http_call *call, const char *op) {
     s = roles_check(engine, &call->caller, op, &err);
     pool_release(call->server->pool, engine);
   }
+  if (s != STATUS_OK && call->caller.principal)
+    paths_shorten(pool_path(call->server->pool), NULL, &err);
   if (s != STATUS_OK)
     http_reply_problem(call, &err);
   return s == STATUS_OK;
@@ -31,14 +34,19 @@ void status_root(struct http_call *call) {
                       "/metrics   metrics for Prometheus\n"));
 }
 
+/* Version, process id and paths are for the local user, who sends no token. */
+static bool shows_machine(const struct http_call *call) {
+  return auth_is_local_user(call) && !http_header(call, "authorization").p;
+}
+
 void status_healthz(struct http_call *call) {
   struct telemetry *t = call->server ? call->server->telemetry : NULL;
-  http_reply_json(call, 200, healthz_json(call->arena, t, auth_is_local_user(call)));
+  http_reply_json(call, 200, healthz_json(call->arena, t, shows_machine(call)));
 }
 
 void status_readyz(struct http_call *call) {
   struct str json;
-  bool ready = readyz_json(call->arena, call->server->pool, &json);
+  bool ready = readyz_json(call->arena, call->server->pool, shows_machine(call), &json);
   http_reply_json(call, ready ? 200 : 503, json);
 }
 

@@ -54,6 +54,10 @@ enum status op_stats(struct op_call *call) {
 
 /* ---- config ---- */
 
+static void put_file(struct op_call *call, yyjson_mut_val *obj, struct str file) {
+  json_put_opt(call->doc, obj, "file", file.p ? call_path(call, file) : STR_NONE);
+}
+
 static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum setting_id id) {
   struct setting_value v;
   TRY(setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err));
@@ -61,7 +65,7 @@ static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum s
   json_put(call->doc, obj, "value", v.value);
   json_put(call->doc, obj, "default", str_from(setting_table[id].fallback));
   json_put(call->doc, obj, "origin", str_from(v.origin));
-  json_put_opt(call->doc, obj, "file", v.file);
+  put_file(call, obj, v.file);
   if (v.line)
     json_put_int(call->doc, obj, "line", v.line);
   json_put(call->doc, obj, "environment", setting_env_name(call->arena, id));
@@ -73,6 +77,7 @@ static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum s
 static enum status put_override(struct op_call *call, enum setting_id id) {
   struct setting_value v;
   TRY(setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err));
+  v.file = v.file.p ? call_path(call, v.file) : v.file;
   json_put_opt(call->doc, call->result, "overridden_by", setting_overridden_by(&v, id, call->arena));
   return STATUS_OK;
 }
@@ -98,7 +103,7 @@ static enum status list_settings(struct op_call *call) {
   for (int i = 0; i < SET_COUNT; i++)
     TRY(put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i));
   if (call->engine->settings)
-    json_put_opt(call->doc, call->result, "file", call->engine->settings->path);
+    put_file(call, call->result, call->engine->settings->path);
   return STATUS_OK;
 }
 

@@ -180,7 +180,7 @@ static enum status embed_pending(struct op_call *call, int64_t until, int64_t *r
   if (*ret_dropped)
     json_put_int(call->doc, call->result, "dropped_vectors", *ret_dropped);
   if (r.pass.why.code != STATUS_OK)
-    json_put(call->doc, call->result, "degraded", str_from(r.pass.why.message));
+    json_put(call->doc, call->result, "degraded", call_message(call, r.pass.why.message));
   else
     json_put_opt(call->doc, call->result, "degraded", r.note);
   return STATUS_OK;
@@ -233,7 +233,7 @@ static enum status archive_transcripts(struct op_call *call) {
   if (count)
     json_put_int(call->doc, call->result, "transcripts", count);
   if (s != STATUS_OK && s != STATUS_USAGE)
-    json_put(call->doc, call->result, "transcripts_failed", str_from(err.message));
+    json_put(call->doc, call->result, "transcripts_failed", call_message(call, err.message));
   return STATUS_OK;
 }
 

@@ -6,8 +6,8 @@
 
 /* Boot continues after an error and reports it. */
 static void degrade(struct op_call *call, struct booted *b, const char *what, const struct error *why) {
-  b->degraded =
-      arena_printf(call->arena, "%.*s%s%s: %s", STR_ARG(b->degraded), b->degraded.p ? "; " : "", what, why->message);
+  b->degraded = arena_printf(call->arena, "%.*s%s%s: %.*s", STR_ARG(b->degraded), b->degraded.p ? "; " : "", what,
+                             STR_ARG(call_message(call, why->message)));
 }
 
 static struct str storable(struct str text, size_t max) {

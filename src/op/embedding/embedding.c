@@ -12,11 +12,12 @@
 
 void embeddings_degrade(struct op_call *call, struct embeddings *set, struct str what, const struct error *why) {
   struct buf b = BUF(call->arena);
-  if (set->degraded.p && str_find(set->degraded, str_from(why->message), 0) != SIZE_MAX)
+  struct str message = call_message(call, why->message);
+  if (set->degraded.p && str_find(set->degraded, message, 0) != SIZE_MAX)
     return;
   if (set->degraded.p)
     buf_addf(&b, "%.*s; ", STR_ARG(set->degraded));
-  buf_addf(&b, "%.*s: %s", STR_ARG(what), why->message);
+  buf_addf(&b, "%.*s: %.*s", STR_ARG(what), STR_ARG(message));
   if (why->fix[0])
     buf_addf(&b, " (%s)", why->fix);
   set->degraded = buf_str(&b);

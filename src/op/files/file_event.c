@@ -16,8 +16,9 @@ void file_event(struct op_call *call, const char *action, const yyjson_mut_val *
   if (write_event(call, &e, &err) == STATUS_OK)
     return;
   store_rollback(call->engine->store);
-  json_put(call->doc, call->result, "degraded",
-           arena_printf(call->arena, "the event log could not be written: %s", err.message));
+  json_put(
+      call->doc, call->result, "degraded",
+      arena_printf(call->arena, "the event log could not be written: %.*s", STR_ARG(call_message(call, err.message))));
 }
 
 static yyjson_mut_val *detail_of(yyjson_mut_doc *doc, const char *type, struct str path, const char *name, int64_t n) {

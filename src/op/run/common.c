@@ -8,6 +8,7 @@
 #include "base/id.h"
 #include "base/utf8.h"
 #include "core/trust/suspect.h"
+#include "op/run/paths.h"
 #include "store/db/place.h"
 
 struct scope call_scope(const struct op_call *call) {
@@ -244,6 +245,19 @@ struct str call_path(const struct op_call *call, struct str path) {
   while (call->caller.principal && start > 0 && path.p[start - 1] != '/')
     start--;
   return call->caller.principal ? str_slice(path, start, path.n) : path;
+}
+
+void call_shorten_paths(const struct op_call *call, struct error *err) {
+  struct store *st = call->engine->store;
+  if (call->caller.principal)
+    paths_shorten(st ? db_path(store_db(st)) : NULL, call->args, err);
+}
+
+struct str call_message(const struct op_call *call, const char *message) {
+  struct error shown;
+  error_set(&shown, STATUS_INTERNAL, "%s", message);
+  call_shorten_paths(call, &shown);
+  return arena_dup(call->arena, str_from(shown.message));
 }
 
 enum status call_check_shown(struct op_call *call) {

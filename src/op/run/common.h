@@ -59,6 +59,10 @@ bool call_is_by_person(const struct op_call *call);
 NODISCARD enum status call_check_setting(struct op_call *call, enum setting_id id);
 /* A path of the server's machine as the caller may see it: callers with a token see only its last part. */
 struct str call_path(const struct op_call *call, struct str path);
+/* The same for the paths in an error: see paths.h. op_run() applies it to the error of the call. */
+void call_shorten_paths(const struct op_call *call, struct error *err);
+/* The message of another error, for a result. */
+struct str call_message(const struct op_call *call, const char *message);
 
 /* Refuses PARAM_SHOWN arguments that read like instructions to a model, unless a person calls. */
 NODISCARD enum status call_check_shown(struct op_call *call);

@@ -380,6 +380,8 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   roles_leave(&call);
   err->unrecorded = s != STATUS_OK && call.unrecorded;
   note_call(&call, s, began);
+  if (s != STATUS_OK) /* after note_call(): the operator's records have the full paths */
+    call_shorten_paths(&call, err);
   pthread_mutex_unlock(&engine->lock);
   return s;
 }

@@ -7,6 +7,7 @@
 #include "base/os/thread.h"
 #include "op/access/roles.h"
 #include "op/run/fair.h"
+#include "op/run/paths.h"
 #include "store/store.h"
 
 /* After CHECK_US of idleness the server or a firewall may have closed the connection. After a failed attempt to
@@ -277,7 +278,10 @@ enum status pool_acquire(struct pool *pool, struct engine **ret_engine, struct e
 
 enum status pool_acquire_for(struct pool *pool, const struct caller *caller, struct engine **ret_engine,
                              struct error *err) {
-  return take(pool, fair_id_of(caller), true, ret_engine, err);
+  enum status s = take(pool, fair_id_of(caller), true, ret_engine, err);
+  if (s != STATUS_OK && caller->principal)
+    paths_shorten(pool->path, NULL, err);
+  return s;
 }
 
 enum status pool_try_acquire(struct pool *pool, struct engine **ret_engine, struct error *err) {

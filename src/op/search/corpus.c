@@ -56,6 +56,6 @@ enum status corpus_embed(struct op_call *call) {
   if (!r.pass.complete)
     json_put_bool(call->doc, call->result, "waiting", true);
   if (r.pass.why.code != STATUS_OK)
-    json_put(call->doc, call->result, "degraded", arena_dup(call->arena, str_from(r.pass.why.message)));
+    json_put(call->doc, call->result, "degraded", call_message(call, r.pass.why.message));
   return STATUS_OK;
 }

@@ -23,8 +23,8 @@ struct checkpoint {
 };
 
 static void degrade(struct checkpoint *c, const char *what) {
-  c->degraded = arena_printf(c->call->arena, "%.*s%s%s: %s", STR_ARG(c->degraded), c->degraded.p ? "; " : "", what,
-                             c->call->err->message);
+  c->degraded = arena_printf(c->call->arena, "%.*s%s%s: %.*s", STR_ARG(c->degraded), c->degraded.p ? "; " : "", what,
+                             STR_ARG(call_message(c->call, c->call->err->message)));
 }
 
 /* Skills of other projects are left out. */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "op/run/paths.h"
 #include "store/check.h"
 #include "store/db/place.h"
 #include "store/tables/events.h"
@@ -224,12 +225,14 @@ static enum status try_store(struct pool *pool, struct error *err) {
   return s;
 }
 
-bool readyz_json(struct arena *a, struct pool *pool, struct str *ret_json) {
+bool readyz_json(struct arena *a, struct pool *pool, bool details, struct str *ret_json) {
   struct error err;
   enum status s = try_store(pool, &err);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
   json_put(doc, v, "status", s == STATUS_OK ? STR("ready") : STR("not ready"));
+  if (s != STATUS_OK && !details)
+    paths_shorten(pool_path(pool), NULL, &err);
   if (s != STATUS_OK) {
     json_put(doc, v, "error", str_from(status_name(s)));
     json_put(doc, v, "message", str_from(err.message));

@@ -22,5 +22,5 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
 /* Body of /healthz, one line. `details`: version, pid and uptime. */
 struct str healthz_json(struct arena *a, struct telemetry *t, bool details);
 /* For /readyz: true if the store can be opened and read; otherwise the JSON has the error. A server whose engines are
- * all busy is ready. */
-bool readyz_json(struct arena *a, struct pool *pool, struct str *ret_json);
+ * all busy is ready. `details`: paths in full. */
+bool readyz_json(struct arena *a, struct pool *pool, bool details, struct str *ret_json);

@@ -13,6 +13,12 @@ enum { LOW_SPACE_BYTES = 64 << 20, LARGE_LOG_BYTES = 512 << 20 };
 
 static double ms_of(int64_t us) { return (double)us / 1000.0; }
 
+/* Of the server's machine, like paths: callers with a token do not see it. */
+static void put_pid(struct op_call *call, yyjson_mut_val *v) {
+  if (!call->caller.principal)
+    json_put_int(call->doc, v, "pid", getpid());
+}
+
 static void put_totals(struct op_call *call, yyjson_mut_val *v, const struct telemetry_totals *all) {
   json_put_num(call->doc, v, "uptime_s", json_round((double)all->uptime_us / 1e6, 1));
   json_put_int(call->doc, v, "calls", all->calls);
@@ -28,7 +34,7 @@ static void put_server(struct op_call *call) {
   telemetry_totals(call->engine->telemetry, call->arena, &all);
   yyjson_mut_val *v = json_put_obj(call->doc, call->result, "server");
   json_put(call->doc, v, "version", STR(CAIRN_VERSION));
-  json_put_int(call->doc, v, "pid", getpid());
+  put_pid(call, v);
   if (!call->engine->telemetry)
     return;
   put_totals(call, v, &all);
@@ -119,7 +125,7 @@ static void put_process(struct op_call *call) {
   telemetry_totals(call->engine->telemetry, call->arena, &all);
   telemetry_list(call->engine->telemetry, call->arena, &tools);
   yyjson_mut_val *v = json_put_obj(call->doc, call->result, "process");
-  json_put_int(call->doc, v, "pid", getpid());
+  put_pid(call, v);
   put_totals(call, v, &all);
   yyjson_mut_val *arr = json_put_arr(call->doc, v, "tools");
   for (size_t i = 0; i < tools.n; i++) {
@@ -164,7 +170,8 @@ static void put_error(struct op_call *call, yyjson_mut_val *arr, const struct ca
   json_put_opt(call->doc, v, "session", row->session);
   json_put_num(call->doc, v, "duration_ms", json_round(ms_of(row->duration_us), 3));
   json_put(call->doc, v, "error", row->error);
-  json_put_opt(call->doc, v, "message", row->message);
+  json_put_opt(call->doc, v, "message",
+               row->message.p ? call_message(call, arena_cstr(call->arena, row->message)) : STR_NONE);
 }
 
 struct listing {

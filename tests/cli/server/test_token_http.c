@@ -1,4 +1,5 @@
 /* test_token_http.c: limits of a token over HTTP: project, read-only, profile, sessions, revocation, expiry. */
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/os/fs.h"
@@ -454,6 +455,105 @@ TEST(tokens_see_no_folders_of_the_machine, .seconds = 60) {
   CHECK(has(rest(s, t, "GET", "/api/v1/sessions?all_projects=true", NULL).body, "\"cwd\":\"work\""));
   CHECK(on_postgres() || has(rest(s, NULL, "GET", "/api/v1/stats", NULL).body, test_dir())); /* the local user */
   serve_stop(s);
+}
+
+/* A reply, error or not, that must have this status and text, and no folder or process id of the server. */
+static void shows_no_folder(const struct answer *a, int status, const char *text, const struct serve *s) {
+  if (a->status != status || !has(a->body, text) || has(a->body, test_dir()) || has(a->body, "\"pid\"") ||
+      has(a->body, textf("/proc/%d", (int)serve_pid(s))))
+    FAIL("%d: %.*s", a->status, STR_ARG(a->body));
+}
+
+static void post_shows_no_folder(const struct serve *s, const char *t, const char *path, const char *body, int status,
+                                 const char *text) {
+  struct answer a = rest(s, t, "POST", path, body);
+  test_note("%s %s: %.*s", path, body, STR_ARG(a.body));
+  shows_no_folder(&a, status, text, s);
+}
+
+#define APPEND "/api/v1/ops/transcript-append", "{\"session\":\"talk\",\"content\":\"hello\",\"project\":\"rep\"}"
+#define SYNC_TASKS "/api/v1/ops/task-sync", "{\"project\":\"rep\"}"
+#define MEMORIES "/api/v1/memories", "{\"text\":\"The ferry leaves at seven\"}"
+
+/* Where this path ends is not obvious. */
+static const char *spaced_db(void) { return path_join(NULL, "a b.db"); }
+
+/* A folder that another store has marked, a folder that is a file. */
+static void refuse_folders(const struct serve *s, const char *t, const char *admin) {
+  const char *folder = textf("%s.files/default/rep", spaced_db()), *owner = path_join(folder, ".owner");
+  const char *sessions = path_join(folder, "sessions");
+  struct str mine = file_read(owner);
+  file_write(owner, STR("default/other@01234567\n"));
+  post_shows_no_folder(s, t, APPEND, 409, "'rep' belongs to");
+  post_shows_no_folder(s, admin, SYNC_TASKS, 409, "'rep' belongs to");
+  file_write(owner, mine);
+  CHECK_INT(proc_run(.argv = ARGS("rm", "-rf", sessions)).exit_code, 0);
+  file_write(sessions, STR("a file\n"));
+  struct answer a = rest(s, t, "POST", APPEND);
+  test_note("%d %.*s", a.status, STR_ARG(a.body));
+  CHECK(a.status >= 400);
+  shows_no_folder(&a, a.status, "sessions", s);
+}
+
+static void refuse_growth(const struct serve *s, const char *t) {
+  struct rlimit none, limit;
+  CHECK_INT(prlimit(serve_pid(s), RLIMIT_FSIZE, NULL, &none), 0);
+  limit = (struct rlimit){.rlim_cur = 16384, .rlim_max = none.rlim_max};
+  CHECK_INT(prlimit(serve_pid(s), RLIMIT_FSIZE, &limit, NULL), 0);
+  post_shows_no_folder(s, t, MEMORIES, 507, "\"a b.db cannot grow");
+  CHECK_INT(prlimit(serve_pid(s), RLIMIT_FSIZE, &none, NULL), 0);
+}
+
+static void refuse_renamed(const struct serve *s, const char *t) {
+  const char *other = path_join(NULL, "other.db");
+  CHECK_INT(rename(spaced_db(), other), 0);
+  post_shows_no_folder(s, t, MEMORIES, 503, "\"a b.db was deleted or renamed");
+  post_shows_no_folder(s, t, MEMORIES, 503, "from /proc/PID/fd; then");
+  struct answer a = rest(s, t, "GET", "/readyz", NULL);
+  shows_no_folder(&a, 503, "\"a b.db was deleted or renamed", s);
+  CHECK(has(rest(s, NULL, "GET", "/readyz", NULL).body, test_dir())); /* the local user */
+  CHECK(has(rest(s, NULL, "POST", MEMORIES).body, textf("/proc/%d/fd", (int)serve_pid(s))));
+  a = serve_do(s, "POST", "/mcp",
+               textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+                     "Mcp-Method: tools/call\r\nMcp-Name: memory_store\r\n",
+                     bearer(t)),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_store\","
+                   "\"arguments\":{\"text\":\"The ferry leaves at seven\"}," META "}}"));
+  shows_no_folder(&a, 200, "a b.db was deleted or renamed", s);
+  CHECK_INT(rename(other, spaced_db()), 0);
+}
+
+/* What the local user was told: the messages are recorded in full. */
+static void list_errors(const struct serve *s, const char *admin, const char *reader) {
+  struct str full = rest(s, NULL, "GET", "/api/v1/errors", NULL).body;
+  CHECK(has(full, test_dir()));
+  const char *const tokens[] = {admin, reader};
+  for (size_t i = 0; i < ARRAY_LEN(tokens); i++) {
+    struct answer a = rest(s, tokens[i], "GET", "/api/v1/errors", NULL);
+    shows_no_folder(&a, 200, "a b.db was deleted or renamed", s);
+  }
+}
+
+TEST(tokens_see_no_folders_of_the_machine_in_errors, .only = TEST_ON_SQLITE, .seconds = 60) {
+  cli_set(textf("CAIRN_DB=%s", spaced_db()));
+  const char *t = token("one", ARGS("--project", "rep")), *admin = token("all", NULL),
+             *reader = token("viewer", ARGS("--profile", "readonly"));
+  OK("transcript", "append", "talk", "--role", "user", "--content", "hello", "--project", "rep");
+  OK("task", "sync", "--project", "rep");
+  struct serve *s = serve_start(ARGS("--sandbox", "off"));
+  struct answer a = rest(s, admin, "GET", "/api/v1/health", NULL);
+  shows_no_folder(&a, 200, "\"path\":\"a b.db\"", s);
+  a = rest(s, admin, "GET", "/api/v1/metrics", NULL);
+  shows_no_folder(&a, 200, "uptime_s", s);
+  a = rest(s, t, "GET", "/healthz", NULL);
+  shows_no_folder(&a, 200, "ok", s);
+  refuse_growth(s, t);
+  refuse_renamed(s, t);
+  list_errors(s, admin, reader);
+  refuse_folders(s, t, admin);
+  /* What the caller sent itself is quoted as it is. */
+  post_shows_no_folder(s, t, "/api/v1/memories", "{\"text\":\"x\",\"type\":\"/srv/lamp/oil\"}", 422, "'/srv/lamp/oil'");
+  serve_end(s);
 }
 
 /* The sandbox would keep the server from looking for the repository that it runs in. */

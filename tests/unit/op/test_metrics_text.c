@@ -139,7 +139,7 @@ TEST(a_scrape_does_not_wait_for_busy_engines) {
   struct str text = metrics_page(&a, NULL, pool, STR("default")), json;
   check_has_line(text, "cairn_engines_busy 1");
   CHECK(str_find(text, STR("cairn_memories"), 0) == SIZE_MAX);
-  CHECK(readyz_json(&a, pool, &json));
+  CHECK(readyz_json(&a, pool, true, &json));
   pool_release(pool, e);
   pool_close(&pool);
 }
@@ -147,13 +147,13 @@ TEST(a_scrape_does_not_wait_for_busy_engines) {
 TEST(ready_means_that_the_store_can_be_read) {
   struct pool *pool = new_pool(test_store("a.db"), 1);
   struct str json;
-  CHECK(readyz_json(&a, pool, &json));
+  CHECK(readyz_json(&a, pool, true, &json));
   CHECK_STR(json, "{\"status\":\"ready\"}");
   pool_close(&pool);
   const char *junk = path_join(NULL, "junk.db");
   CHECK_OK(fs_write(junk, STR("this is no database at all, but long enough to be looked at"), 0600, &err), &err);
   pool = new_pool(junk, 1);
-  CHECK(!readyz_json(&a, pool, &json));
+  CHECK(!readyz_json(&a, pool, true, &json));
   yyjson_val *v;
   CHECK_OK(json_read(&a, json, &v, &err), &err);
   CHECK_STR(json_str(v, "status"), "not ready");
