@@ -5,9 +5,21 @@
 
 #include "core/gate/differ_token.h"
 #include "core/memory/chunk.h"
+#include "core/memory/headline.h"
+#include "core/text/text.h"
 
 static bool is_duplicate(const struct similar *o) {
   return o->similarity >= SIMILARITY_SAME && o->difference.what == DIFFER_NONE;
+}
+
+static bool has_same_body(struct arena *a, const struct memory *draft, const struct memory *other) {
+  return str_eq(text_normal(a, draft->body), text_normal(a, other->body));
+}
+
+/* A draft without a headline, or with the one derived from its body, has that of `other`. */
+static bool has_same_headline(struct arena *a, const struct memory *draft, const struct memory *other) {
+  return str_empty(draft->headline) || str_eq(draft->headline, other->headline) ||
+         str_eq(draft->headline, headline_derive(a, draft->body));
 }
 
 bool duplicate_recurs(struct arena *a, const struct memory *draft, int64_t now, const struct memory *other) {
@@ -18,8 +30,10 @@ bool duplicate_recurs(struct arena *a, const struct memory *draft, int64_t now, 
   int64_t at = draft->valid_from ? draft->valid_from : now, apart = at - other->valid_from;
   if (apart > SAME_EVENT_MS || apart < -SAME_EVENT_MS)
     return true;
+  if (has_same_body(a, draft, other))
+    return !has_same_headline(a, draft, other);
   struct tokens ts = differ_tokenize(a, lexicon_new(a), embed_text(a, STR_NONE, draft->headline, draft->body));
-  for (size_t i = 0; i < ts.n && !str_eq(draft->body, other->body); i++)
+  for (size_t i = 0; i < ts.n; i++)
     if (word_in(ts.v[i].word, recurring))
       return true;
   return false;

@@ -27,8 +27,8 @@ enum verdict {
   VERDICT_REFUSE,    /* a rule too close to another rule */
 };
 
-/* True if the draft reports an event of its own, although its text is that of `other`: an incident that happened at
- * another time, or again. */
+/* True if the draft reports an event of its own, although its text is close to that of `other`: an incident that
+ * happened at another time, or again, or one with the same body and another headline. */
 bool duplicate_recurs(struct arena *a, const struct memory *draft, int64_t now, const struct memory *other);
 /* True if the draft's headline, one that its body does not begin with, has a word that is not in `other`. */
 bool duplicate_headline_adds(struct arena *a, const struct memory *draft, const struct memory *other);

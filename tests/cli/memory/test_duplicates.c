@@ -154,6 +154,27 @@ TEST(an_incident_at_another_time_is_not_a_duplicate) {
   CHECK_INT(total(), 4);
 }
 
+TEST(an_incident_with_another_headline_is_not_a_duplicate) {
+  static const char *const types[] = {"incident", "episodic", "meeting", "journal"};
+  static const char *const headlines[] = {"Disk full on db1", "Disk full on db1 again", "Disk full"};
+  for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+    const char *body = textf("Writes failed for %s.", types[i]);
+    int64_t ids[ARRAY_LEN(headlines)];
+    for (size_t k = 0; k < ARRAY_LEN(headlines); k++) {
+      test_note("%s: %s", types[i], headlines[k]);
+      ids[k] = STORE("--type", types[i], "--headline", headlines[k], body);
+      yyjson_val *r = OK("remember", "--type", types[i], "--headline", headlines[k], body); /* reported twice */
+      CHECK_STR(jstr(r, "action"), "skipped");
+      CHECK_INT(jint(r, "id"), ids[k]);
+    }
+    CHECK(ids[0] != ids[1] && ids[1] != ids[2]);
+    for (size_t k = 0; k < ARRAY_LEN(headlines); k++)
+      CHECK_STR(memory_state(ids[k]), "active");
+    CHECK_STR(jstr(OK("remember", "--type", types[i], body), "action"), "skipped");
+  }
+  CHECK_INT(total(), (int64_t)(ARRAY_LEN(types) * ARRAY_LEN(headlines)));
+}
+
 /* ---- near matches ---- */
 
 #define RULE "Never deploy the payment service on a Friday"

@@ -60,6 +60,24 @@ TEST(incidents_at_another_time_recur) {
   arena_release(&arena);
 }
 
+static bool recurs_as(const char *headline, const char *body, const char *old_headline, const char *old_body) {
+  struct memory draft = {.kind = STR("incident"), .body = str_from(body), .headline = str_from(headline)};
+  struct memory other = {.kind = STR("incident"), .body = str_from(old_body), .headline = str_from(old_headline)};
+  return duplicate_recurs(&arena, &draft, 1000, &other);
+}
+
+TEST(incidents_with_another_headline_recur) {
+  CHECK(recurs_as("Disk full again", "Writes failed.", "Disk full", "Writes failed."));
+  CHECK(recurs_as("Disk full", "Writes failed.", "Disk full on db1", "writes failed"));
+  CHECK(recurs_as("Disk full again", "Writes failed twice.", "Disk full", "Writes failed."));
+  CHECK(!recurs_as("Disk full again", "Writes failed.", "Disk full again", "Writes failed."));
+  CHECK(!recurs_as("Disk full again", "Writes failed.", "Disk full again", "writes failed"));
+  CHECK(!recurs_as(NULL, "It failed again.", "Disk full", "It failed again."));
+  CHECK(!recurs_as("It failed again", "It failed again.", "Disk full", "It failed again."));
+  CHECK(!recurs_as("Disk full", "Writes were refused.", "Disk full", "Writes failed."));
+  arena_release(&arena);
+}
+
 static bool adds(const char *headline, const char *body, const char *old_headline, const char *old_body) {
   struct memory draft = {.headline = str_from(headline), .body = str_from(body)};
   struct memory other = {.headline = str_from(old_headline), .body = str_from(old_body)};

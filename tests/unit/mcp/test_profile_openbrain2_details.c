@@ -225,6 +225,20 @@ TEST(a_corrected_incident_keeps_cause_and_rules) {
   script_close();
 }
 
+TEST(an_incident_that_happens_again_is_no_duplicate) {
+  script_open("openbrain2");
+  static const char *const reports[] = {
+      J({"headline" : "Disk full on db1", "body" : "Writes failed for ten minutes."}),
+      J({"headline" : "Disk full on db1 again", "body" : "Writes failed for ten minutes."})};
+  for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+    CHECK(!brain_bool(script_call("remember_incident_v2", reports[i]), "duplicate"));
+    yyjson_mut_val *r = script_call("remember_incident_v2", reports[i]); /* reported twice */
+    CHECK(brain_bool(r, "duplicate"));
+    CHECK_INT(brain_int(r, "existing_id", 0), (int64_t)i + 1);
+  }
+  script_close();
+}
+
 TEST(a_checkpoint_shows_no_untrusted_guardrails) {
   script_open("openbrain2");
   script_call("remember_rule_v2", J({
