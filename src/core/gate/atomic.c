@@ -17,8 +17,7 @@ static bool is_stacked_line(struct str line) {
   static const struct str update = STR_INIT("update"), guardrail = STR_INIT("guardrail");
   if (head.n > update.n && str_ieq((struct str){head.p, update.n}, update)) {
     size_t i = update.n;
-    while (i < head.n &&
-           (head.p[i] == ' ' || head.p[i] == '(' || head.p[i] == ')' || head.p[i] == '-' || ascii_digit(head.p[i])))
+    while (i < head.n && (ascii_digit(head.p[i]) || (head.p[i] && strchr(" ()-#./", head.p[i]))))
       i++;
     return i < head.n && head.p[i] == ':';
   }
@@ -52,15 +51,33 @@ static bool is_calendar_date(const struct token *t) {
   return t && t->kind == TOKEN_DATE && (t->day || (t->month && t->year)) && !t->weekday;
 }
 
-/* True if a colon, a dash or a closing bracket ends the head of an entry after the token: "2026-03-31:", "[31 March]".
- */
-static bool ends_head(struct str text, const struct token *t) {
-  const char *p = t->text.p + t->text.n, *end = text.p + text.n;
+/* Skips the number or date of a label: "#2", "(31.03.26)", "2026-03"; returns p if there is none. */
+static const char *skip_number(const char *p, const char *end) {
+  const char *digits = p;
+  while (digits < end && strchr(" #([", *digits))
+    digits++;
+  if (digits == end || !ascii_digit(*digits))
+    return p;
+  while (digits < end && (ascii_digit(*digits) || strchr("./-", *digits)))
+    digits++;
+  return digits;
+}
+
+/* True if a colon, a dash or a closing bracket at p ends the head of an entry: "2026-03-31:", "[31 March]". */
+static bool ends_head(const char *p, const char *end) {
   bool bracket = p < end && *p == ']', blank = false;
   for (; p < end && strchr(" )]*_", *p); p++)
     blank |= *p == ' ';
   bool dash = blank && p < end && ((*p == '-' && p + 1 < end && p[1] == ' ') || *p == '\xe2');
   return bracket || dash || (p < end && *p == ':');
+}
+
+/* The same for a label with a number. A range or a time is not its head: "updated 5 - 10", "update 10:30". */
+static bool ends_numbered_head(const char *p, const char *end) {
+  const char *after = p;
+  while (after < end && (strchr(" )]*_:-", *after) || *after & 0x80)) /* also a long dash */
+    after++;
+  return ends_head(p, end) && after > p && after < end && !ascii_digit(*after);
 }
 
 /* True if a sentence begins at the token: nothing, a line break or the end of a sentence precedes it. */
@@ -75,6 +92,14 @@ static bool begins_sentence(struct str text, const struct token *t) {
   return true;
 }
 
+/* True for a label that a colon follows inside a sentence: "(update: ...", "[Edit: ...", "..., Update: ...". */
+static bool begins_aside(struct str text, const struct token *t) {
+  const char *p = t->text.p, *colon = skip_number(p + t->text.n, text.p + text.n);
+  bool bracket = p > text.p && (p[-1] == '(' || p[-1] == '[');
+  bool comma = p > text.p + 1 && p[-1] == ' ' && p[-2] == ',' && ascii_upper(*p);
+  return (bracket || comma) && colon < text.p + text.n && *colon == ':';
+}
+
 static bool is_shouted(struct str word) {
   for (size_t i = 0; i < word.n; i++)
     if (!ascii_upper(word.p[i]))
@@ -82,16 +107,26 @@ static bool is_shouted(struct str word) {
   return word.n > 3;
 }
 
-/* True for the beginning of an entry at token i: a label, a date, or both. Labels in capitals may be anywhere; all
- * others begin a sentence. */
-static bool begins_entry(struct str text, const struct tokens *ts, size_t i, bool timeline) {
-  const struct token *t = &ts->v[i], *next = token_at(ts, i + 1);
-  bool label = word_in(t->word, labels), shouted = is_shouted(t->text), dated = is_calendar_date(t);
-  if (!(label && shouted) && !begins_sentence(text, t))
+/* True for a label at token i: in capitals or as an aside anywhere, else at the beginning of a sentence, also after
+ * "latest". */
+static bool is_label(struct str text, const struct tokens *ts, size_t i) {
+  const struct token *t = &ts->v[i];
+  if (!word_in(t->word, labels))
     return false;
-  if ((label || shouted) && is_calendar_date(next))
+  bool recent = i > 0 && word_in(ts->v[i - 1].word, "latest newest new recent last final second third another further");
+  return is_shouted(t->text) || begins_aside(text, t) || begins_sentence(text, recent ? t - 1 : t);
+}
+
+/* True for the beginning of an entry at token i: a label, a date, or both. */
+static bool begins_entry(struct str text, const struct tokens *ts, size_t i, bool timeline) {
+  const struct token *t = &ts->v[i];
+  const char *head = t->text.p + t->text.n, *end = text.p + text.n, *number = skip_number(head, end);
+  bool label = is_label(text, ts, i), heading = label || (is_shouted(t->text) && begins_sentence(text, t));
+  if (heading && is_calendar_date(token_at(ts, i + 1)))
     return true;
-  return ((label && t->kind == TOKEN_WORD) || (dated && !timeline)) && ends_head(text, t);
+  if (label && t->kind == TOKEN_WORD && (ends_head(head, end) || (number > head && ends_numbered_head(number, end))))
+    return true;
+  return !timeline && is_calendar_date(t) && begins_sentence(text, t) && ends_head(head, end);
 }
 
 /* Entries count as stacked if there are two, or one after other text. A date alone may lead a single statement. */
@@ -134,23 +169,54 @@ static bool shares_word(const struct tokens *a, const struct tokens *b) {
   return false;
 }
 
+static const char *const also[] = {"also",        "and also", "oh and",      "another thing", "additionally",
+                                   "furthermore", "moreover", "in addition", "plus",          "besides"};
+static const char *const apart[] = {"by the way",          "btw",          "separately", "unrelated", "on another note",
+                                    "on a different note", "in other news"};
+
+/* True at a semicolon, and at a comma or a dash before "also": a statement may end there. */
+static bool ends_clause(struct str s, size_t i) {
+  enum { JOIN_STATEMENTS = 8 }; /* the rest of `also` joins words, too: "with milk, plus sugar" */
+  char c = s.p[i];
+  if (c != ',' && !(c == '-' && i > 0 && s.p[i - 1] == ' '))
+    return c == ';';
+  return i + 1 < s.n && s.p[i + 1] == ' ' && starts_with_words(str_slice(s, i + 2, s.n), also, JOIN_STATEMENTS);
+}
+
+/* Splits the next clause off a sentence; false at its end. */
+static bool next_clause(struct str *rest, struct str *ret_clause) {
+  size_t n = 0;
+  while (rest->n && (ascii_space(rest->p[0]) || strchr(";,-", rest->p[0])))
+    *rest = str_slice(*rest, 1, rest->n);
+  while (n < rest->n && !ends_clause(*rest, n))
+    n++;
+  *ret_clause = str_slice(*rest, 0, n);
+  *rest = str_slice(*rest, n, rest->n);
+  return n > 0;
+}
+
+/* How far a statement is from the words before it: 1 if "also" adds it, 2 after "by the way", 0 if it is related. */
+static size_t distance(const struct tokens *own, const struct tokens *before, struct str statement) {
+  bool adds = starts_with_words(statement, also, ARRAY_LEN(also));
+  bool leaves = starts_with_words(statement, apart, ARRAY_LEN(apart));
+  if (before->n == 0 || !(adds || leaves) || refers_back(own) || shares_word(own, before))
+    return 0;
+  return leaves ? 2 : 1;
+}
+
 static bool joins_topics(struct arena *a, struct lexicon *l, struct str body) {
-  static const char *const also[] = {"also",        "additionally", "furthermore", "moreover", "besides",
-                                     "in addition", "plus",         "and also",    "oh and",   "another thing"};
-  static const char *const apart[] = {
-      "by the way", "btw", "separately", "unrelated", "on another note", "on a different note", "in other news"};
+  enum { CLAUSE_WORDS = 4 }; /* fewer are no statement: "also macOS" */
   size_t pos = 0, joined = 0;
-  struct str sentence;
+  struct str sentence, clause;
   struct tokens before = {0};
-  while (text_next_sentence(body, &pos, &sentence)) {
-    struct tokens own = differ_tokenize(a, l, sentence);
-    bool adds = starts_with_words(sentence, also, ARRAY_LEN(also));
-    bool leaves = starts_with_words(sentence, apart, ARRAY_LEN(apart));
-    if (before.n && (adds || leaves) && !refers_back(&own) && !shares_word(&own, &before))
-      joined += leaves ? 2 : 1;
-    for (size_t i = 0; i < own.n; i++)
-      list_push(a, &before, own.v[i]);
-  }
+  while (text_next_sentence(body, &pos, &sentence))
+    for (bool first = true; next_clause(&sentence, &clause); first = false) {
+      struct tokens own = differ_tokenize(a, l, clause);
+      if (first || own.n >= CLAUSE_WORDS)
+        joined += distance(&own, &before, clause);
+      for (size_t i = 0; i < own.n; i++)
+        list_push(a, &before, own.v[i]);
+    }
   return joined >= 2;
 }
 

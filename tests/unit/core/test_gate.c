@@ -134,6 +134,15 @@ TEST(updates_stacked_within_a_line) {
   check_several_ideas("4/2/2026 - builds use yarn; 4/9/2026 - builds use pnpm");
   check_several_ideas("The office is in Bern. Edit: it moved to Basel. Correction: it is in Zug.");
   check_several_ideas("RULE March 3, 2026 ask first; RULE March 9, 2026 do not ask");
+  check_several_ideas("GUARDRAIL (31.03.26): never push to main. GUARDRAIL (02.04.26): push only to main.");
+  check_several_ideas("GUARDRAIL (20260331): never push to main. GUARDRAIL (20260402): push only to main.");
+  check_several_ideas("Guardrail 2026-03: never push to main. Guardrail 2026-04: push only to main.");
+  check_several_ideas("Update 1: deploys are done by script. Update 2: deploys are done by CI.");
+  check_several_ideas("Deploys are done by hand. Update #2: deploys are done by CI.");
+  check_several_ideas("Deploys are done by hand. Latest update: deploys are done by CI.");
+  check_several_ideas("The database listens on port 5433 (update: moved to port 5434).");
+  check_several_ideas("The database listens on port 5433 [Update: moved to port 5434].");
+  check_several_ideas("The database listens on port 5433, Update: moved to port 5434.");
 }
 
 TEST(unrelated_statements_in_one_text) {
@@ -141,6 +150,9 @@ TEST(unrelated_statements_in_one_text) {
   check_several_ideas("We deploy with Ansible. Also the API is in Go. Also Bob is on holiday");
   check_several_ideas("The database is Postgres. Additionally, lunch is at noon. Furthermore, Eve likes tea.");
   check_several_ideas("The API is written in Go. By the way, Bob is on holiday.");
+  check_several_ideas("We deploy with Ansible; also the API is in Go; also Bob is on holiday");
+  check_several_ideas("We deploy with Ansible, also the API is in Go, also Bob is on holiday");
+  check_several_ideas("- We deploy with Ansible - Also the API is in Go - Also Bob is on holiday");
 }
 
 static size_t count_several_ideas(struct str body) {
@@ -159,6 +171,13 @@ TEST(ordinary_texts_hold_one_idea) {
       "Deploys use Ansible. Also deploys need an approval. Also they are announced in the channel.",
       "The service was updated on 2026-03-31 and again on 2026-04-02.",
       "Run the migrations before the deploy. Also check that the backup of the database is done.",
+      "Latest update: deploys go through CI now.",
+      "Update 2: deploys go through CI now.",
+      "The importer reads 50 rows. Updated 5 - 10 of them per second; update 10:30 at the latest.",
+      "The client runs on Linux, also on macOS, also on Windows.",
+      "Coffee comes with milk, plus sugar, plus a biscuit.",
+      "The form has three buttons: create, update (all fields), delete.",
+      "Deploys use Ansible; also deploys need an approval; also they are announced.",
   };
   for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
     test_note("%s", fine[i]);
