@@ -164,8 +164,8 @@ static void close_gap(struct buf *out, struct str text, size_t pos) {
     out->n--;
 }
 
-/* End of an anchor that has lost its own end: that of its line for a note, else of the words that belong to an anchor.
- */
+/* End of an anchor that has lost its own end: that of its line for a note, else of the words that belong to an anchor,
+ * the last one perhaps with what is left of its end: "->". */
 static size_t damaged_end(struct str text, size_t from) {
   size_t to = from, word = from;
   for (size_t i = 0; i < ARRAY_LEN(notes); i++)
@@ -176,7 +176,8 @@ static size_t damaged_end(struct str text, size_t from) {
   while (to < text.n && is_remains(str_slice(text, to, to + 1)))
     if (++to == text.n || ascii_space(text.p[to]))
       word = to;
-  return word;
+  bool arrow = to > from && to < text.n && text.p[to - 1] == '-' && text.p[to] == '>';
+  return arrow && (to + 1 == text.n || ascii_space(text.p[to + 1])) ? to + 1 : word;
 }
 
 /* Copies text up to and without the next anchor. *pos is set after it; false at the end of the text. */

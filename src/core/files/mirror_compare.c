@@ -279,8 +279,8 @@ static bool has_bullet(const struct comparison *c, const struct mirror_known *k)
   return false;
 }
 
-/* Length of the line before what is left of the anchor; SIZE_MAX if it does not end in it. After the unchanged text of
- * the memory any part counts, unless another bullet has the anchor. */
+/* Length of the line before what is left of the anchor: its end, or all of it but one byte. SIZE_MAX if the line does
+ * not end in it. After the unchanged text of the memory any part counts, unless another bullet has the anchor. */
 static size_t before_remains(const struct comparison *c, const struct mirror_known *k, struct str line,
                              struct str anchor) {
   struct str own = first_line(k->text);
@@ -290,8 +290,10 @@ static size_t before_remains(const struct comparison *c, const struct mirror_kno
       return own.n;
   }
   for (size_t n = anchor.n - 1; n >= REMAINS_MIN; n--)
-    if (str_ends(line, str_slice(anchor, anchor.n - n, anchor.n)))
-      return line.n - n;
+    if (str_ends(line, str_slice(anchor, anchor.n - n, anchor.n))) {
+      struct str before = str_slice(line, 0, line.n - n), begin = str_slice(anchor, 0, anchor.n - n - 1);
+      return before.n - (str_ends(before, begin) ? begin.n : 0);
+    }
   return SIZE_MAX;
 }
 

@@ -543,6 +543,61 @@ TEST(an_anchor_that_lost_either_end_never_becomes_text) {
   CHECK_STR(mem_of(3)->text, "Two things.\nIn two lines.");
 }
 
+TEST(an_anchor_that_lost_one_byte_never_becomes_text) {
+  keep(section("Facts"), STR("One."));
+  keep(section("Facts"), STR("Friday"));
+  keep(section("Facts"), STR("Two.\nIn two lines."));
+  struct str page = sync(STR("")), forms[] = {page, in_old_form(page)};
+  static const char *const bullets[] = {"- Friday", "- Two."};
+  for (size_t f = 0; f < ARRAY_LEN(forms); f++)
+    for (size_t i = 0; i < ARRAY_LEN(bullets); i++) {
+      size_t from = str_find(forms[f], STR("<!--"), str_find(forms[f], str_from(bullets[i]), 0));
+      size_t to = str_find(forms[f], STR("-->"), from) + 3;
+      for (size_t at = from; at < to; at++) {
+        struct outcome o;
+        struct str text =
+            arena_printf(&a, "%.*s%.*s", (int)at, forms[f].p, STR_ARG(str_slice(forms[f], at + 1, forms[f].n)));
+        test_note("form %zu, %s without byte %zu", f, bullets[i], at - from);
+        CHECK(str_eq(sync_with(text, NULL, &options, &o), page));
+        CHECK(o.actions == 0 && store.n == 3);
+      }
+    }
+  /* The text has changed, too. */
+  struct outcome o;
+  struct str text = swap(swap(page, "- Friday <!--#", "- Saturday <!-#"), "- One. <!--#", "- Uno. <!--");
+  sync_with(text, NULL, &options, &o);
+  CHECK(o.actions == 2 && store.n == 5);
+  CHECK_STR(mem_of(head_of(1))->text, "Uno.");
+  CHECK_STR(mem_of(head_of(2))->text, "Saturday");
+}
+
+TEST(comments_arrows_and_numbers_stay_text) {
+  static const char *const texts[] = {"See #3 -> and a --> b",
+                                      "A <!-- note --> of the user",
+                                      "Ends in <!-",
+                                      "Ends in <!-- and a -> b",
+                                      "Step #3.69ea0d97->",
+                                      "<!-#3 is a typo->",
+                                      "A <!--- dashed ---> note",
+                                      "From 1f-> to 2f->",
+                                      "#3.69ea0d97-->",
+                                      "<!- #3.69ea0d97 --> or so",
+                                      "Is 1 <! 2",
+                                      "List -> #4 <!--"};
+  struct buf bullets = BUF(&a);
+  keep(section("Facts"), STR("One."));
+  buf_adds(&bullets, "## Facts\n\n");
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    buf_addf(&bullets, "- %s\n", texts[i]);
+  struct outcome o;
+  struct str page = sync_with(swap(sync(STR("")), "## Facts\n\n", buf_str(&bullets).p), NULL, &options, &o);
+  CHECK_INT(o.actions, ARRAY_LEN(texts));
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    CHECK_STR(mem_of((int64_t)i + 2)->text, texts[i]);
+  CHECK(str_eq(sync_with(page, NULL, &options, &o), page));
+  CHECK_INT(o.actions, 0);
+}
+
 TEST(text_that_looks_like_the_end_of_an_anchor_stays) {
   keep(section("Facts"), STR("The arrow is -->"));
   keep(section("Facts"), STR("Send it to port 80"));
