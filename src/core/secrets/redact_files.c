@@ -147,6 +147,17 @@ static bool is_pair_password(struct str v, bool *ret_sure) {
          (strength == STRENGTH_RANDOM || (v.n >= 14 && strength >= STRENGTH_NUMBER && turns(v) >= 2));
 }
 
+/* True directly after "credentials" or "creds:". There a password of words counts, too: "rita / Fjord-Kelp-88". */
+static bool is_after_credentials(struct str text, size_t at) {
+  static const char *const words[] = {"credentials", "credential", "creds"};
+  while (at > 0 && redact_one_of(text.p[at - 1], " :"))
+    at--;
+  for (size_t i = 0; i < ARRAY_LEN(words); i++)
+    if (at >= strlen(words[i]) && redact_at_nocase(text, at - strlen(words[i]), words[i]))
+      return true;
+  return false;
+}
+
 size_t redact_find_pair(struct redact_scan *s, size_t at) {
   static const char *const before[] = {"login",  "log in", "sign in", "sign-in", "account",  "user",       "credential",
                                        "creds",  "access", "zugang",  "anmeld",  "konto",    "conta",      "cuenta",
@@ -170,9 +181,9 @@ size_t redact_find_pair(struct redact_scan *s, size_t at) {
   while (end > right && redact_one_of(text.p[end - 1], ".!?"))
     end--;
   struct str password = str_slice(text, right, end);
-  bool sure;
-  if (password.n < 8 || redact_marker(text, end) || !is_pair_password(password, &sure) ||
-      !((sure && spaced) || is_after(text, left, 100, before)))
+  bool sure, named = spaced && redact_is_mixed(password) && is_after_credentials(text, user);
+  if (password.n < 8 || redact_marker(text, end) ||
+      (!named && (!is_pair_password(password, &sure) || !((sure && spaced) || is_after(text, left, 100, before)))))
     return at;
   redact_add(s, right, end, "secret_assignment", FOUND_CONTEXT);
   return end;

@@ -104,6 +104,7 @@ static const struct vendor vendors[] = {
     {"google_refresh_token", RANDOM, ONE("1//0", IN_B64URL, 40, 0)},
     {"paypal_token", NAMES_FIRST, {{"access_token$production$", IN_ALNUM, 16, 16}, {"$", IN_HEX, 32, 32}}},
     {"paypal_token", NAMES_FIRST, {{"access_token$sandbox$", IN_ALNUM, 16, 16}, {"$", IN_HEX, 32, 32}}},
+    {"paypal_token", RANDOM | ISOLATED, ONE("A21AA", IN_B64URL, 70, 0)},
     {"twitter_token", 0, {{"AAAAAAAAAAAAAAAAAAAA", IN_B64, 20, 100}, {"%", IN_B64 | IN_PERCENT, 30, 0}}},
     {"nuget_key", RANDOM | ISOLATED, ONE("oy2", IN_LOWER | IN_DIGIT, 43, 43)},
     {"vercel_token", 0, ONE("vercel_blob_rw_", IN_WORD, 30, 0)},

@@ -128,6 +128,8 @@ static const struct positive placed_secrets[] = {
     {"secret_assignment", "The wifi password is ", "Tr0ub4dor&3", "."},
     {"secret_assignment", "Password for the staging database: ", "Tr0ub4dor&3", "\n"},
     {"secret_assignment", "**Password:** `", "Tr0ub4dor&3", "`"},
+    {"secret_assignment", "NAS credentials rita / ", "Fjord-Kelp-88", ", ask Rita"},
+    {"secret_assignment", "Creds: rita / ", "FjordKelp88", ""},
     {"secret_assignment", "<password>", "<a20>", "</password>"},
     {"secret_assignment", "client.set_token(\"", "<a24>", "\")"},
     {"secret_assignment", "password: str = \"", "Tr0ub4dor&3", "\""},
@@ -204,6 +206,9 @@ static const char *const harmless[] = {
     "Rotate the access token every 90 days; the refresh token: never",
     "API key: see the team vault, entry openai-production",
     "password policy: minimum-length-of-fourteen-characters",
+    "credentials user / password are asked for once",
+    "The credentials of Build-Server-7 / Build-Server-8 expire in May",
+    "login works on Chrome-Canary-88 / Firefox-Nightly-90",
     "max_tokens: 16384, stop_token: <|endoftext|>, eos_token=\"</s>\"",
     "next_page_token: CAUQAA12xyZZ98abQ",
     /* References and placeholders. */
