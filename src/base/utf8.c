@@ -227,3 +227,24 @@ struct str utf8_fold(struct arena *a, struct str s) {
   }
   return buf_str(&out);
 }
+
+bool utf8_list_has(struct arena *a, const struct strs *list, struct str s) {
+  struct str folded = utf8_fold(a, s);
+  for (size_t i = 0; i < list->n; i++)
+    if (str_eq(utf8_fold(a, list->v[i]), folded))
+      return true;
+  return false;
+}
+
+void utf8_list_merge(struct arena *a, struct strs *list, const struct strs *more) {
+  struct strs folded = {0};
+  for (size_t i = 0; i < list->n; i++)
+    strs_push(a, &folded, utf8_fold(a, list->v[i]));
+  for (size_t i = 0; i < more->n; i++) {
+    struct str s = utf8_fold(a, more->v[i]);
+    if (strs_has(&folded, s))
+      continue;
+    strs_push(a, &folded, s);
+    strs_push(a, list, more->v[i]);
+  }
+}

@@ -1,7 +1,7 @@
 /* utf8.h: validating, decoding, truncating and folding UTF-8. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/buf.h"
 
 /* Offset of the first invalid byte, or s.n if all is valid. Rejects overlong forms, surrogates and code points above
  * U+10FFFF. */
@@ -28,3 +28,7 @@ bool utf8_is_unspaced(uint32_t cp);
 
 /* Folds for comparison: lower case, compatibility-composed, without diacritics. */
 struct str utf8_fold(struct arena *a, struct str s);
+/* True if a string of the list is equal to s when both are folded. */
+bool utf8_list_has(struct arena *a, const struct strs *list, struct str s);
+/* Adds the strings that the list does not have in this sense. Folds each string once. */
+void utf8_list_merge(struct arena *a, struct strs *list, const struct strs *more);

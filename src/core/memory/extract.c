@@ -81,18 +81,8 @@ static struct str make_prose(struct arena *a, struct str text) {
 /* ---- lists without duplicates */
 
 static void add_once(struct arena *a, struct strs *list, struct str s, size_t max) {
-  if (list->n == max)
-    return;
-  for (size_t i = 0; i < list->n; i++)
-    if (str_ieq(list->v[i], s))
-      return;
-  if (!str_is_ascii(s)) {
-    struct str folded = utf8_fold(a, s);
-    for (size_t i = 0; i < list->n; i++)
-      if (str_eq(utf8_fold(a, list->v[i]), folded))
-        return;
-  }
-  strs_push(a, list, arena_dup(a, s));
+  if (list->n < max && !utf8_list_has(a, list, s))
+    strs_push(a, list, arena_dup(a, s));
 }
 
 /* ---- tags and mentions */

@@ -226,3 +226,10 @@ void memory_get_lists(struct arena *a, yyjson_val *obj, struct memory *m) {
   for (size_t i = 0; i < memory_list_count; i++)
     json_strs(a, obj, memory_lists[i].name, list_at(m, i));
 }
+
+struct str label_plain(struct str label, char sign) {
+  label = str_trim(label);
+  if (sign && label.n > 1 && label.p[0] == sign)
+    label = str_trim(str_slice(label, 1, label.n));
+  return label;
+}

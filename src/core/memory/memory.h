@@ -91,3 +91,5 @@ void memory_put_lists(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct mem
 NODISCARD enum status memory_get_fields(struct arena *a, yyjson_val *obj, struct memory *m, unsigned all, unsigned none,
                                         struct error *err);
 void memory_get_lists(struct arena *a, yyjson_val *obj, struct memory *m);
+/* A label without blanks around it and without the sign of its kind: '#' of a tag, '@' of a person; 0: no sign. */
+struct str label_plain(struct str label, char sign);

@@ -265,21 +265,13 @@ static bool is_part(const struct subjects *subjects, const struct subject *word)
   return false;
 }
 
-static bool is_known(struct arena *a, const struct strs *list, struct str name) {
-  struct str folded = utf8_fold(a, name);
-  for (size_t i = 0; i < list->n; i++)
-    if (str_eq(utf8_fold(a, list->v[i]), folded))
-      return true;
-  return false;
-}
-
 void subject_list(struct arena *a, const struct subjects *subjects, size_t max, struct strs *ret) {
   for (size_t i = 0; i < subjects->n && ret->n < max; i++) {
     const struct subject *s = &subjects->v[i];
     bool repeated = s->count >= 2 && s->inside;
     if (!s->strong && (!repeated || is_part(subjects, s)))
       continue;
-    if (!is_known(a, ret, s->name))
+    if (!utf8_list_has(a, ret, s->name))
       strs_push(a, ret, arena_dup(a, s->name));
   }
 }

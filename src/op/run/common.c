@@ -151,6 +151,8 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
       f.delivery = str_from(t->delivery);
   }
   json_strs(call->arena, call->args, "tags", &f.tags);
+  for (size_t i = 0; i < f.tags.n; i++)
+    f.tags.v[i] = label_plain(f.tags.v[i], '#');
   json_strs(call->arena, call->args, "people", &people);
   for (size_t i = 0; i < people.n; i++) {
     struct strs names = {0};

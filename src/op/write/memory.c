@@ -225,6 +225,7 @@ static void draft_from_piece(struct op_call *call, const struct capture_piece *p
   if (!t || t->kind != KIND_RULE)
     w->m.severity = STR_NONE;
   json_strs(call->arena, call->args, "tags", &w->m.tags);
+  labels_clean(call, &w->m);
 }
 
 enum status op_capture(struct op_call *call) {

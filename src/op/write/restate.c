@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/utf8.h"
 #include "op/write/near.h"
 #include "store/search/candidates.h"
 
@@ -103,8 +104,8 @@ static void keep_stored(struct op_call *call, struct write *w, const struct memo
   for (size_t i = 0; i < memory_list_count; i++)
     if (same_kind || list_at(m, i) != &m->acceptance) {
       struct strs all = {0};
-      labels_merge(call->arena, &all, list_at(old, i));
-      labels_merge(call->arena, &all, list_at(m, i));
+      utf8_list_merge(call->arena, &all, list_at(old, i));
+      utf8_list_merge(call->arena, &all, list_at(m, i));
       *list_at(m, i) = all;
     }
   m->corroborated = (int64_t)m->domains.n;
@@ -216,15 +217,19 @@ bool restate_renames(const struct write *w, const struct memory *m) {
   return (w->given & name_bit("key")) && !w->keep_fields && !str_eq(w->m.key, m->key) && replace_allowed(w, m);
 }
 
-static uint64_t changed_fields(const struct write *w) {
+static uint64_t changed_fields(struct arena *a, const struct write *w) {
   uint64_t changed = 0;
   for (size_t i = 0; i < ARRAY_LEN(restated); i++)
     if ((w->given & field_bit(i)) && !memory_field_equal(field_of(restated[i].name), &w->m, w->met))
       changed |= field_bit(i);
-  for (size_t i = 0; i < memory_list_count; i++)
-    for (size_t k = 0; (w->given & list_bit(i)) && k < list_at(&w->m, i)->n; k++)
-      if (!labels_have(list_at(w->met, i), list_at(&w->m, i)->v[k]))
-        changed |= list_bit(i);
+  for (size_t i = 0; i < memory_list_count; i++) {
+    struct strs all = {0};
+    utf8_list_merge(a, &all, list_at(w->met, i));
+    size_t stored = all.n;
+    utf8_list_merge(a, &all, list_at(&w->m, i));
+    if ((w->given & list_bit(i)) && all.n > stored)
+      changed |= list_bit(i);
+  }
   return changed;
 }
 
@@ -343,7 +348,7 @@ enum status restate_apply(struct op_call *call, struct txn *txn, struct write *w
   *met = *w->met;
   TRY(memory_load_lists(txn->store, call->arena, met, call->err));
   w->met = met;
-  uint64_t changed = changed_fields(w);
+  uint64_t changed = changed_fields(call->arena, w);
   if (!changed)
     return STATUS_OK;
   const char *why = why_not_applied(w, changed);

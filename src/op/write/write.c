@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/id.h"
+#include "base/utf8.h"
 #include "core/memory/chunk.h"
 #include "core/memory/extract.h"
 #include "core/memory/headline.h"
@@ -78,6 +79,7 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
       if (str_is(str_from(memory_fields[i].name), texts[k]))
         *(struct str *)field_at(m, memory_fields[i].offset) = json_str(args, texts[k]);
   memory_get_lists(a, args, m);
+  labels_clean(call, m);
   m->body = json_str(args, "text");
   m->skill_always_on = json_bool(args, "skill_always_on", false);
   m->corroborated = (int64_t)m->domains.n;
@@ -149,31 +151,34 @@ static enum status scrub_derived(struct op_call *call, bool redact, struct write
 
 /* ---- metadata ---- */
 
-bool labels_have(const struct strs *list, struct str label) {
-  for (size_t i = 0; i < list->n; i++)
-    if (str_ieq(list->v[i], label))
-      return true;
-  return false;
+void labels_clean(const struct op_call *call, struct memory *m) {
+  bool keep_signs = call->caller.foreign;
+  for (size_t i = 0; i < memory_list_count; i++) {
+    struct strs *list = list_at(m, i);
+    char sign = keep_signs ? 0 : list == &m->tags ? '#' : list == &m->people ? '@' : 0;
+    for (size_t k = 0; k < list->n; k++)
+      list->v[k] = label_plain(list->v[k], sign);
+  }
 }
 
-void labels_merge(struct arena *a, struct strs *list, const struct strs *found) {
-  for (size_t i = 0; i < found->n; i++)
-    if (!labels_have(list, found->v[i]))
-      strs_push(a, list, found->v[i]);
+/* Drops a label that was given twice. */
+static void drop_repeated(struct arena *a, struct strs *list) {
+  struct strs given = *list;
+  *list = (struct strs){0};
+  utf8_list_merge(a, list, &given);
 }
 
 static void add_metadata(struct arena *a, struct memory *m) {
   struct extracted found = {0};
-  struct strs given = m->tags;
-  m->tags = (struct strs){0};
-  labels_merge(a, &m->tags, &given); /* a tag that was given twice */
+  drop_repeated(a, &m->tags);
+  drop_repeated(a, &m->people);
   extract_metadata(a, m->headline, m->body, &found);
-  labels_merge(a, &m->tags, &found.tags);
-  labels_merge(a, &m->people, &found.people);
-  labels_merge(a, &m->topics, &found.topics);
+  utf8_list_merge(a, &m->tags, &found.tags);
+  utf8_list_merge(a, &m->people, &found.people);
+  utf8_list_merge(a, &m->topics, &found.topics);
   /* "must" in a rule is not a pending action. */
   if (!str_is(m->kind, kind_names[KIND_RULE]))
-    labels_merge(a, &m->action_items, &found.action_items);
+    utf8_list_merge(a, &m->action_items, &found.action_items);
 }
 
 /* ---- embedding ---- */

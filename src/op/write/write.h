@@ -85,9 +85,8 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
 /* Prepare, begin, commit; the result goes into call->result. */
 NODISCARD enum status write_run(struct op_call *call, struct write *w);
 
-/* Labels are compared without case. labels_merge() adds those that are missing. */
-bool labels_have(const struct strs *list, struct str label);
-void labels_merge(struct arena *a, struct strs *list, const struct strs *found);
+/* Cleans the labels in arguments. Another system's tools get theirs back as given, apart from blanks around them. */
+void labels_clean(const struct op_call *call, struct memory *m);
 
 /* A write of a batch. */
 struct draft {

@@ -37,6 +37,14 @@ static void where_label(struct sql *q, const char *field, const struct strs *any
   sql_add(q, ")");
 }
 
+/* Other systems' tools may have stored the tag with its sign. */
+static struct strs tag_spellings(struct sql *q, struct str tag) {
+  struct strs spellings = {0};
+  strs_push(q->text.a, &spellings, tag);
+  strs_push(q->text.a, &spellings, arena_printf(q->text.a, "#%.*s", STR_ARG(tag)));
+  return spellings;
+}
+
 void filter_where(struct sql *q, const struct filter *f) {
   where_text(q, " AND m.kind = ", f->kind);
   where_text(q, " AND m.type = ", f->type);
@@ -45,8 +53,10 @@ void filter_where(struct sql *q, const struct filter *f) {
   where_text(q, " AND m.status = ", f->status);
   where_text(q, " AND m.milestone = ", f->milestone);
   where_text(q, " AND m.skill_name = ", f->skill_name);
-  for (size_t i = 0; i < f->tags.n; i++)
-    where_label(q, "tags", &(struct strs){.v = &f->tags.v[i], .n = 1});
+  for (size_t i = 0; i < f->tags.n; i++) {
+    struct strs spellings = tag_spellings(q, f->tags.v[i]);
+    where_label(q, "tags", &spellings);
+  }
   for (size_t i = 0; i < f->people.n; i++)
     where_label(q, "people", &f->people.v[i]);
   if (f->no_retired_tasks)
@@ -79,16 +89,22 @@ void filter_by_label(struct sql *q, struct str team, const char *field, const st
   sql_add(q, ")");
 }
 
+void filter_by_tag(struct sql *q, struct str team, const struct filter *f) {
+  if (f->tags.n == 0)
+    return;
+  struct strs spellings = tag_spellings(q, f->tags.v[0]);
+  filter_by_label(q, team, "tags", &spellings);
+}
+
 enum status people_spellings(struct store *st, struct str team, struct str name, struct arena *a,
                              struct strs *ret_spellings, struct error *err) {
   struct rows r;
-  if (name.n > 1 && name.p[0] == '@')
-    name = str_slice(name, 1, name.n);
+  name = label_plain(name, '@');
   struct str folded = utf8_fold(a, name);
   db_query(st->db, &r, err, "SELECT DISTINCT value FROM label WHERE team = ?1 AND field = 'people'", "s", team);
   while (rows_next(&r)) {
     struct str value = rows_text(&r, 0);
-    if (str_eq(utf8_fold(a, value), folded))
+    if (str_eq(utf8_fold(a, label_plain(value, '@')), folded))
       strs_push(a, ret_spellings, arena_dup(a, value));
   }
   if (!ret_spellings->n)

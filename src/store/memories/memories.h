@@ -144,6 +144,7 @@ void filter_where(struct sql *q, const struct filter *f);
 /* Adds a redundant condition on the first label, which lets the engine use the label index. filter_where() still tests
  * all of them. */
 void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *any);
+void filter_by_tag(struct sql *q, struct str team, const struct filter *f);
 /* The stored spellings of a person's name, in any case, with or without '@'; the name itself if there are none. */
 NODISCARD enum status people_spellings(struct store *st, struct str team, struct str name, struct arena *a,
                                        struct strs *ret_spellings, struct error *err);

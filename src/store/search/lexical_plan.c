@@ -146,7 +146,7 @@ static bool may_be_narrow(const struct scope *scope, const struct filter *f) {
 void narrow_where(struct sql *sql, const struct scope *scope, const struct filter *f, enum narrow_part part) {
   visible(sql, scope, part == PART_ACTIVE ? STATES_LIVE : lexical_states(f));
   sql_add(sql, part == PART_OTHERS ? " AND m.state <> 'active'" : "");
-  filter_by_label(sql, scope->team, "tags", &(struct strs){.v = f->tags.v, .n = f->tags.n > 0});
+  filter_by_tag(sql, scope->team, f);
   if (!f->tags.n)
     filter_by_label(sql, scope->team, "people", f->people.v);
   filter_where(sql, f);

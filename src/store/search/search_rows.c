@@ -29,7 +29,7 @@ static void list_half(struct sql *q, const struct chunk_filter *f, const char *h
   sql_add(q, "SELECT c.id FROM memory m CROSS JOIN chunk c WHERE ");
   chunk_where(q, f);
   sql_addf(q, " AND m.state %s 'active'", half);
-  filter_by_label(q, f->scope->team, "tags", &(struct strs){.v = f->filter->tags.v, .n = f->filter->tags.n > 0});
+  filter_by_tag(q, f->scope->team, f->filter);
   filter_by_label(q, f->scope->team, "people", f->filter->people.v);
   sql_add(q, " AND c.memory_id = m.id");
 }

@@ -464,6 +464,30 @@ TEST(capture_lists_what_it_dropped) {
 }
 
 TEST(a_tag_is_stored_once) {
-  STORE("The boat is green", "--tag", "boat", "--tag", "boat", "--tag", "Boat");
+  STORE("The boat is green", "--tag", "boat", "--tag", " boat ", "--tag", "Boat", "--tag", "#boat");
   CHECK_INT(jlen(OK("get", "1"), "tags"), 1);
+  CHECK_STR(jstr(OK("get", "1"), "tags[0]"), "boat");
+  STORE("Coffee at nine", "--tag", "café", "--tag", "CAFÉ", "--tag", " café ", "--tag", "#Café");
+  CHECK_INT(jlen(OK("get", "2"), "tags"), 1);
+  CHECK_STR(jstr(OK("get", "2"), "tags[0]"), "café");
+  STORE("Tea at four", "--tag", "#tea");
+  static const char *const given[] = {"tea", "#tea", " tea "};
+  for (size_t i = 0; i < ARRAY_LEN(given); i++)
+    CHECK_INT(jint(OK("list", "--tag", given[i]), "total"), 1);
+  CHECK_STR(jstr(OK("remember", "Tea at four", "--tag", "#TEA"), "action"), "skipped");
+}
+
+TEST(labels_are_found_with_and_without_their_sign) {
+  STORE("The mill grinds rye", "--tag", "#mill", "--person", "@maria", "--person", "Maria");
+  cli_call_tool("mememory", "remember", "{\"content\":\"The mill has four wings\",\"tags\":\"#mill\"}");
+  CHECK_STR(jstr(OK("get", "1"), "tags[0]"), "mill");
+  CHECK_STR(jstr(OK("get", "1"), "people[0]"), "maria");
+  CHECK_INT(jlen(OK("get", "1"), "people"), 1);
+  CHECK_STR(jstr(OK("get", "2"), "tags[0]"), "#mill");
+  static const char *const given[] = {"mill", "#mill", " #mill "};
+  for (size_t i = 0; i < ARRAY_LEN(given); i++) {
+    CHECK_INT(jint(OK("list", "--all-projects", "--tag", given[i]), "total"), 2);
+    CHECK_INT(jlen(OK("search", "mill", "--all-projects", "--tag", given[i]), "results"), 2);
+  }
+  CHECK_INT(jint(OK("list", "--person", "@Maria"), "total"), 1);
 }

@@ -197,3 +197,20 @@ TEST(fold_of_many_marks_takes_linear_time) {
   CHECK(test_cpu_seconds() - started < test_slowness());
   arena_release(&a);
 }
+
+TEST(lists_are_merged_without_case_and_accents) {
+  struct arena a;
+  arena_init(&a);
+  struct str own[] = {STR("Boat"), STR("caf\xc3\xa9")};
+  struct str more[] = {STR("boat"), STR("CAF\xc3\x89"), STR("tea"), STR("TEA"), STR("boats")};
+  struct strs list = {0};
+  utf8_list_merge(&a, &list, &(struct strs){own, 2, 2});
+  utf8_list_merge(&a, &list, &(struct strs){more, 5, 5});
+  CHECK_INT(list.n, 4);
+  CHECK_STR(list.v[0], "Boat");
+  CHECK_STR(list.v[2], "tea");
+  CHECK_STR(list.v[3], "boats");
+  CHECK(utf8_list_has(&a, &list, STR("BOATS")) && utf8_list_has(&a, &list, STR("Caf\xc3\xa9")));
+  CHECK(!utf8_list_has(&a, &list, STR("coffee")));
+  arena_release(&a);
+}

@@ -239,6 +239,18 @@ TEST(an_incident_that_happens_again_is_no_duplicate) {
   script_close();
 }
 
+TEST(tags_are_returned_as_stored) {
+  script_open("openbrain2");
+  script_call("remember_fact_v2",
+              J({"headline" : "Coffee", "body" : "Coffee is at nine.", "tags" : [ "#café", " CAFÉ ", "tea", "#tea" ]}));
+  yyjson_mut_val *r = yyjson_mut_obj_get(script_call("recall_v2", J({"kind" : "fact", "memory_id" : 1})), "extra");
+  static const char *const tags[] = {"#café", "CAFÉ", "tea", "#tea"};
+  CHECK_INT(brain_count(r, "tags"), ARRAY_LEN(tags));
+  for (size_t i = 0; i < ARRAY_LEN(tags); i++)
+    CHECK_STR(str_from(yyjson_mut_get_str(script_at(r, "tags", i))), tags[i]);
+  script_close();
+}
+
 TEST(a_checkpoint_shows_no_untrusted_guardrails) {
   script_open("openbrain2");
   script_call("remember_rule_v2", J({
