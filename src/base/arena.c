@@ -203,6 +203,21 @@ struct str arena_printf(struct arena *a, const char *fmt, ...) {
   return s;
 }
 
+struct str arena_shell_quote(struct arena *a, struct str s) {
+  char *p = arena_alloc(a, arena_mul(a, s.n + 1, 4)), *at = p;
+  *at++ = '\'';
+  for (size_t i = 0; i < s.n; i++) {
+    *at++ = s.p[i] == '\n' || s.p[i] == '\r' ? ' ' : s.p[i];
+    if (s.p[i] == '\'') {
+      memcpy(at, "\\''", 3);
+      at += 3;
+    }
+  }
+  *at++ = '\'';
+  *at = 0;
+  return (struct str){p, (size_t)(at - p)};
+}
+
 /* If the record cannot be allocated, fn runs before the jump to the outer boundary. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p) {
   jmp_buf inner, *outer = a->oom;

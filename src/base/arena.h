@@ -60,6 +60,9 @@ struct str arena_lower(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_FMT(2, 3);
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_FMT(2, 0);
 
+/* In single quotes for a shell: 'it'\''s'. Line breaks become blanks. */
+struct str arena_shell_quote(struct arena *a, struct str s);
+
 /* Arena for a part of the work. Shares the parent's boundary and is released with the parent at the latest. */
 struct arena *arena_child(struct arena *parent);
 

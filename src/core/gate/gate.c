@@ -183,7 +183,8 @@ static enum status headline_too_long(struct arena *a, size_t words, struct str h
   error_set(err, STATUS_REFUSED, "the headline has %zu words; at most %d are allowed", words, HEADLINE_WORDS);
   error_step(err, "headline");
   struct str shorter = headline_derive(a, headline);
-  return error_fix(err, "repeat the call with a shorter one, for example --headline '%.*s'", STR_ARG(shorter));
+  return error_fix(err, "repeat the call with a shorter one, for example --headline %.*s",
+                   STR_ARG(arena_shell_quote(a, shorter)));
 }
 
 static enum status check_headline(struct arena *a, bool strict, struct memory *m, struct error *err) {
@@ -192,8 +193,9 @@ static enum status check_headline(struct arena *a, bool strict, struct memory *m
     if (strict || !text_has_letter(derived)) {
       error_set(err, STATUS_REFUSED, "the headline is missing");
       error_step(err, "headline");
-      return error_fix(err, "repeat the call with --headline '%.*s'",
-                       STR_ARG(text_has_letter(derived) ? derived : STR("a summary of at most 15 words")));
+      return error_fix(
+          err, "repeat the call with --headline %.*s",
+          STR_ARG(arena_shell_quote(a, text_has_letter(derived) ? derived : STR("a summary of at most 15 words"))));
     }
     m->headline = derived;
   }

@@ -96,30 +96,14 @@ struct str rest_advice(struct arena *a, struct str text) {
 
 void rest_advise_error(struct arena *a, struct error *err) {
   struct error rewritten = *err;
-  error_set(&rewritten, err->code, "%.*s", STR_ARG(rest_advice(a, str_from(err->message))));
-  rewritten.step = err->step;
-  rewritten.about = err->about;
-  rewritten.similarity = err->similarity;
   if (err->fix[0])
     error_fix(&rewritten, "%.*s", STR_ARG(rest_advice(a, str_from(err->fix))));
   *err = rewritten;
 }
 
-static void rewrite(struct arena *a, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
-  size_t i, n;
-  yyjson_mut_val *key, *e;
-  if (yyjson_mut_is_str(v) && is_advice_member(of, name)) {
-    struct str rewritten = rest_advice(a, (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)});
-    yyjson_mut_set_strn(v, rewritten.p, rewritten.n);
-  } else if (yyjson_mut_is_arr(v)) {
-    yyjson_mut_arr_foreach(v, i, n, e) {
-      rewrite(a, of, name, e);
-    }
-  } else if (yyjson_mut_is_obj(v)) {
-    yyjson_mut_obj_foreach(v, i, n, key, e) {
-      rewrite(a, v, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, e);
-    }
-  }
-}
+static struct str rewrite(void *arg, struct str text) { return rest_advice(arg, text); }
 
-void rest_advise_result(struct arena *a, yyjson_mut_val *result) { rewrite(a, NULL, STR(""), result); }
+void rest_advise_result(struct arena *a, const char *op, yyjson_mut_val *result) {
+  if (op && op_find(str_from(op)))
+    advice_rewrite_result(a, op_find(str_from(op)), result, rewrite, a);
+}

@@ -156,7 +156,7 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
           rc->doc, result, "next_cursor",
           arena_printf(http->arena, "%lld", (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(result, "last_seq"))));
   }
-  rest_advise_result(http->arena, result);
+  rest_advise_result(http->arena, rc->route->op, result);
   struct str json = json_write(http->arena, result, false);
   struct str tag = tag_of(rc, result, json);
   assert(tag.p || !get);

@@ -54,8 +54,8 @@ void rest_record(struct rest_call *rc);
 
 struct str rest_advice(struct arena *a, struct str text);
 void rest_advise_error(struct arena *a, struct error *err);
-/* Rewrites advice in a result: warnings, dropped items, reasons for degraded results. */
-void rest_advise_result(struct arena *a, yyjson_mut_val *result);
+/* Rewrites advice in a result of the operation; NULL: of none. */
+void rest_advise_result(struct arena *a, const char *op, yyjson_mut_val *result);
 
 /* ---- routes that do more than run an operation ---- */
 

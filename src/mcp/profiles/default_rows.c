@@ -16,28 +16,21 @@ enum status default_boot_prepare(struct tool_run *run, yyjson_mut_val *args) {
   return STATUS_OK;
 }
 
-/* Rewrites "- 3 more: cairn list ...", which the operation adds and which names a command. */
-static struct str rewrite_line(struct tool_run *run, struct str line) {
-  static const char *const counts[] = {" more: cairn ", " faded: cairn ", " stale: cairn "};
-  size_t i = 2;
-  while (i < line.n && ascii_digit(line.p[i]))
-    i++;
-  if (!str_starts(line, STR("- ")) || i == 2)
-    return line;
-  for (size_t k = 0; k < ARRAY_LEN(counts); k++)
-    if (str_starts(str_slice(line, i, line.n), str_from(counts[k])))
-      return tool_rewrite_advice(run, line);
-  return line;
-}
-
-/* Rewrites the commands that fetch dropped items before the reply is measured: calls are longer. */
-static void rewrite_dropped(struct tool_run *run, yyjson_mut_val *dropped) {
+/* What the other formats have only next to their text. */
+static void add_members(struct buf *b, yyjson_mut_val *result) {
+  struct str session = mut_member(result, "session"), warning = mut_member(result, "warning");
   size_t i, n;
-  yyjson_mut_val *e;
-  yyjson_mut_arr_foreach(dropped, i, n, e) {
-    yyjson_mut_val *fetch = yyjson_mut_obj_get(e, "fetch");
-    if (yyjson_mut_is_str(fetch))
-      mut_set_text(fetch, run->arena, tool_rewrite_advice(run, mut_text(fetch)));
+  yyjson_mut_val *d;
+  if (session.n)
+    buf_addf(b, "session: %.*s\n", STR_ARG(session));
+  if (yyjson_mut_get_bool(yyjson_mut_obj_get(result, "writes_blocked")))
+    buf_adds(b, "action items block writes until they are answered\n");
+  if (warning.n)
+    buf_addf(b, "warning: %.*s\n", STR_ARG(warning));
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "dropped"), i, n, d) {
+    struct str state = mut_member(d, "state");
+    buf_addf(b, "%lld %.*s: %.*s\n", (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(d, "count")),
+             STR_ARG(state.n ? state : STR("more")), STR_ARG(mut_member(d, "fetch")));
   }
 }
 
@@ -45,16 +38,18 @@ enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *text = yyjson_mut_obj_get(result, "text");
   if (!yyjson_mut_is_str(text))
     return STATUS_OK;
-  struct str rest = {yyjson_mut_get_str(text), yyjson_mut_get_len(text)}, line;
-  rest = present_neutral(run->arena, rest);
   struct buf b = BUF(run->arena);
-  while (str_line(&rest, &line))
-    buf_addf(&b, "%.*s\n", STR_ARG(rewrite_line(run, line)));
-  struct str shown = buf_str(&b), degraded = mut_member(result, "degraded");
-  yyjson_mut_set_strn(text, shown.p, shown.n);
-  rewrite_dropped(run, yyjson_mut_obj_get(result, "dropped"));
+  struct str shown = present_neutral(run->arena, mut_text(text)), degraded = mut_member(result, "degraded");
+  if (!str_is(mut_member(result, "format"), "brief"))
+    add_members(&b, result);
+  mut_set_text(text, run->arena, shown);
+  if (b.n && shown.n)
+    buf_addc(&b, '\n');
+  buf_add(&b, shown);
+  if (!b.n)
+    buf_adds(&b, "there are no memories to show yet\n");
   if (degraded.n)
-    buf_addf(&b, "\ndegraded: %.*s\n", STR_ARG(tool_rewrite_advice(run, degraded)));
+    buf_addf(&b, "\ndegraded: %.*s\n", STR_ARG(degraded));
   run->text = buf_str(&b);
   return STATUS_OK;
 }

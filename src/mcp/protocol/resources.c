@@ -77,6 +77,18 @@ static struct str one_arg(struct exchange *x, const char *name, struct str value
   return json_write(x->arena, args, false);
 }
 
+/* The text of a result, whose advice names the tools of the profile. */
+static enum status advised_text(struct exchange *x, const char *op, yyjson_val *result, struct str *ret_text,
+                                struct error *err) {
+  struct tool_run run = {.profile = x->profile, .caller = x->caller, .arena = x->arena, .doc = x->doc};
+  yyjson_mut_val *copy = yyjson_val_mut_copy(x->doc, result);
+  if (!exchange_principal(x, &run.caller.principal))
+    return error_set(err, STATUS_DENIED, "the caller is no longer known");
+  tool_advise(&run, op_find(str_from(op)), copy);
+  *ret_text = present_neutral(x->arena, mut_member(copy, "text"));
+  return STATUS_OK;
+}
+
 /* Reading the payload does not start a conversation: the call carries no client and no session, so boot registers
  * none. */
 static enum status read_boot(struct exchange *x, struct str project, struct str *ret_text, struct error *err) {
@@ -86,9 +98,7 @@ static enum status read_boot(struct exchange *x, struct str project, struct str 
   x->caller.session = STR_NONE;
   enum status s = exchange_op(x, "boot", one_arg(x, "project", project), &result, err);
   x->caller = caller;
-  if (s == STATUS_OK)
-    *ret_text = json_str(result, "text");
-  return s;
+  return s == STATUS_OK ? advised_text(x, "boot", result, ret_text, err) : s;
 }
 
 static enum status read_memory(struct exchange *x, struct str id, struct str *ret_text, struct error *err) {
@@ -125,8 +135,7 @@ static enum status read_skill(struct exchange *x, struct str name, struct str *r
 static enum status read_page(struct exchange *x, struct str project, struct str *ret_text, struct error *err) {
   yyjson_val *result;
   TRY(exchange_op(x, "page", one_arg(x, "project", project), &result, err));
-  *ret_text = present_neutral(x->arena, json_str(result, "text"));
-  return STATUS_OK;
+  return advised_text(x, "page", result, ret_text, err);
 }
 
 /* ---- changes ---- */

@@ -1,6 +1,9 @@
 /* advice.c: rewrites CLI commands in messages of operations as calls of the profile's tools. */
 #include "op/run/advice.h"
+
 #include "mcp/tools/internal.h"
+#include "op/access/roles.h"
+#include "store/tables/settings.h"
 
 /* ---- the tool for an operation ---- */
 
@@ -24,6 +27,23 @@ static bool find_tool(const struct profile *profile, const char *op, struct foun
       }
   }
   return false;
+}
+
+/* The role and the token of the caller allow the operation. */
+static bool may_call(const struct tool_run *run, const char *op) {
+  const struct principal *who = run->caller.principal;
+  struct error ignored;
+  if (!who && run->engine && run->engine->agent[0] &&
+      roles_principal(run->engine, &run->caller, run->arena, &who, &ignored) != STATUS_OK)
+    return false;
+  return principal_may(who, op_find(str_from(op)));
+}
+
+/* Settings that only a person may change. */
+static bool changes_protected(const struct tool_run *run, const char *op, yyjson_mut_val *args) {
+  int id = strcmp(op, "config") == 0 ? setting_find(mut_member(args, "name")) : -1;
+  bool is_change = yyjson_mut_obj_get(args, "value") || yyjson_mut_obj_get(args, "unset");
+  return id >= 0 && is_change && str_is(run->caller.trust, "agent") && !setting_table[id].agents;
 }
 
 /* The tool's name for an argument of the operation; absent if it has none. */
@@ -95,7 +115,7 @@ static bool is_implied(const struct tool *tool, struct str param) {
 
 struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut_val *args) {
   struct found f;
-  if (!find_tool(run->profile, op, &f))
+  if (!find_tool(run->profile, op, &f) || !may_call(run, op) || changes_protected(run, op, args))
     return STR_NONE;
   yyjson_mut_val *out = yyjson_mut_obj(run->doc), *fields = NULL;
   const char *spread = spread_name(f.tool);
@@ -129,13 +149,41 @@ static struct str call_at(const struct advice_interface *interface, const struct
   return tool_call_text(interface->arg, op->name, args);
 }
 
+/* True for an argument of the running tool: of its operation, unless it is not for clients, or only its own. */
+static bool takes_option(const struct advice_interface *interface, struct str option) {
+  const struct tool_run *run = interface->arg;
+  struct buf name = BUF(run->arena);
+  for (size_t i = 0; i < option.n; i++)
+    buf_addc(&name, option.p[i] == '-' ? '_' : option.p[i]);
+  const char *op_name = run->action ? run->action->op : run->tool->op;
+  const struct op *op = op_name ? op_find(str_from(op_name)) : NULL;
+  const struct param *p = op ? op_option(op, option) : NULL;
+  struct tool_arg ignored;
+  bool is_offered = p && tool_arg_of(p, &ignored), is_common = !run->profile->foreign && str_is(option, "project");
+  if (is_common || (p && is_implied(run->tool, str_from(p->name))))
+    return true;
+  if (!run->tool->args || (is_offered && spread_name(run->tool)))
+    return is_offered;
+  struct found f = {run->tool, run->action};
+  return p ? shown_name(&f, str_from(p->name)).p != NULL : has_arg(run->tool, buf_str(&name));
+}
+
 struct str tool_rewrite_advice(const struct tool_run *run, struct str text) {
   struct tool_run here = *run;
   struct advice_interface interface = {.arg = &here,
                                        .arena = run->arena,
                                        .doc = run->doc,
                                        .call = call_at,
+                                       .takes = run->tool ? takes_option : NULL,
                                        .session = "the argument session",
+                                       .user_option = "an option of the command line, for the user",
                                        .elsewhere = "a command for the user"};
   return advice_translate(&interface, text);
+}
+
+static struct str rewrite(void *arg, struct str text) { return tool_rewrite_advice(arg, text); }
+
+void tool_advise(const struct tool_run *run, const struct op *op, yyjson_mut_val *result) {
+  struct tool_run here = *run;
+  advice_rewrite_result(run->arena, op, result, rewrite, &here);
 }

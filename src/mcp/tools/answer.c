@@ -4,9 +4,8 @@
 #include "core/text/token_count.h"
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
-#include "op/run/advice.h"
 
-static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v);
+static void neutralise(struct tool_run *run, yyjson_mut_val *v);
 
 /* Programs read the formats of other systems, so only invisible characters are removed there. */
 static struct str clean(struct tool_run *run, struct str s) {
@@ -14,13 +13,13 @@ static struct str clean(struct tool_run *run, struct str s) {
 }
 
 /* Stored JSON that the result contains verbatim. Invalid JSON is shown as text. */
-static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+static void neutralise_raw(struct tool_run *run, yyjson_mut_val *v) {
   struct str raw = {yyjson_mut_get_raw(v), yyjson_mut_get_len(v)};
   struct error ignored;
   yyjson_val *root;
   if (json_read(run->arena, raw, &root, &ignored) == STATUS_OK) {
     yyjson_mut_val *copy = yyjson_val_mut_copy(json_new(run->arena), root);
-    neutralise(run, of, name, copy);
+    neutralise(run, copy);
     struct str json = json_write(run->arena, copy, false);
     yyjson_mut_set_raw(v, json.p, json.n);
   } else {
@@ -28,29 +27,27 @@ static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str 
   }
 }
 
-static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+static void neutralise(struct tool_run *run, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
-    struct str s = clean(run, mut_text(v));
-    bool is_advice = run->profile->foreign ? str_is(name, "degraded") : is_advice_member(of, name);
-    mut_set_text(v, run->arena, is_advice ? tool_rewrite_advice(run, s) : s);
+    mut_set_text(v, run->arena, clean(run, mut_text(v)));
   } else if (yyjson_mut_is_raw(v)) {
-    neutralise_raw(run, of, name, v);
+    neutralise_raw(run, v);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
-      neutralise(run, of, name, e);
+      neutralise(run, e);
     }
   } else if (yyjson_mut_is_obj(v)) {
     yyjson_mut_obj_foreach(v, i, n, key, e) {
-      neutralise(run, v, mut_text(key), e);
+      neutralise(run, e);
     }
   }
 }
 
 void tool_present(struct tool_run *run) {
   if (!(run->tool->flags & TOOL_EXACT))
-    neutralise(run, NULL, STR(""), run->result);
+    neutralise(run, run->result);
 }
 
 /* Truncates a text that a row's function made. */
@@ -103,7 +100,7 @@ void tool_answer_error(struct tool_run *run) {
   }
   struct error said = *run->err;
   struct str fix = tool_rewrite_advice(run, present_neutral(run->arena, str_from(said.fix)));
-  struct str message = tool_rewrite_advice(run, present_neutral(run->arena, str_from(said.message)));
+  struct str message = present_neutral(run->arena, str_from(said.message));
   error_set(&said, said.code, "%.*s", STR_ARG(message));
   said.step = run->err->step;
   said.about = run->err->about;

@@ -75,6 +75,7 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
   TRY(op_run(run->engine, op, &run->caller, &hooks, run->arena, in, &result, run->err));
   if (is_collected)
     yyjson_mut_obj_put(result, yyjson_mut_str(run->doc, op->name), lines.lines);
+  tool_advise(run, op, result);
   tool_collect_untrusted(run, result);
   *ret_result = result;
   return STATUS_OK;

@@ -159,8 +159,11 @@ NODISCARD enum status tool_call(struct tool_run *run);
 /* Runs an operation as the caller. `args` is an object of run->doc. */
 NODISCARD enum status tool_op(struct tool_run *run, const char *op, yyjson_mut_val *args, yyjson_mut_val **ret_result);
 
-/* Rewrites a message that names CLI commands so that it names the tools of the profile. */
+/* Rewrites a message that names CLI commands so that it names the tools of the profile. Not for messages that quote
+ * stored text: errors keep those out of their fix. */
 struct str tool_rewrite_advice(const struct tool_run *run, struct str text);
+/* The same for the messages in a result of the operation. tool_op() has done it. */
+void tool_advise(const struct tool_run *run, const struct op *op, yyjson_mut_val *result);
 
 /* Writes a memory of a result for the model: one fenced block with id, date, source and trust in its first line. The
  * text is escaped so that it cannot end the block. TOOL_NOTICE must precede the first block. */

@@ -255,9 +255,11 @@ static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
   json_put_bool(call->doc, v, "ok", true);
   json_put_int(call->doc, v, "left", left);
   json_put(call->doc, v, "message",
-           left ? arena_printf(call->arena, "%lld %s not been checked with the current rules; run 'cairn maintain'",
-                               (long long)left, left == 1 ? "memory has" : "memories have")
+           left ? arena_printf(call->arena, "%lld %s not been checked with the current rules", (long long)left,
+                               left == 1 ? "memory has" : "memories have")
                 : STR("all memories have been checked with the current rules"));
+  if (left)
+    json_put(call->doc, v, "fix", STR("run 'cairn maintain'"));
   return STATUS_OK;
 }
 

@@ -126,7 +126,8 @@ enum status reembed_run(struct op_call *call, int64_t until, struct reembed_repo
 static enum status refuse_rollback(struct op_call *call, const struct error *why) {
   struct error cause = *why;
   error_set(call->err, STATUS_CONFLICT, "the former embedder failed, nothing was changed: %s", cause.message);
-  return error_fix(call->err, "%s", cause.fix[0] ? cause.fix : "repair it, then run 'cairn reembed --rollback'");
+  return error_fix(call->err, "%s",
+                   cause.fix[0] ? cause.fix : "repair it; a person can then run 'cairn reembed --rollback'");
 }
 
 /* Before the flip, a rollback only restores the settings. */
@@ -380,7 +381,7 @@ enum status op_reembed(struct op_call *call) {
   bool back = json_bool(call->args, "rollback", false), status = json_bool(call->args, "status", false),
        drop = json_bool(call->args, "drop_previous", false);
   if (back + status + drop > 1) {
-    error_set(call->err, STATUS_USAGE, "reembed: --rollback, --status and --drop-previous are mutually exclusive");
+    error_set(call->err, STATUS_USAGE, "reembed: rollback, status and drop_previous are mutually exclusive");
     return error_fix(call->err, "use one of them, or none to embed pending memories");
   }
   return back     ? rollback(call)

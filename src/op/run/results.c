@@ -91,14 +91,16 @@ static yyjson_mut_val *shape_schema(struct parser *p, struct str name) {
 static yyjson_mut_val *scalar(struct parser *p, struct str name) {
   static const struct {
     const char *name, *type;
-  } types[] = {{"text", "string"},  {"time", "string"}, {"int", "integer"}, {"num", "number"},
-               {"bool", "boolean"}, {"obj", "object"},  {"any", NULL}};
+  } types[] = {{"text", "string"}, {"time", "string"},  {"advice", "string"}, {"int", "integer"},
+               {"num", "number"},  {"bool", "boolean"}, {"obj", "object"},    {"any", NULL}};
   for (size_t i = 0; i < ARRAY_LEN(types); i++) {
     if (!str_is(name, types[i].name))
       continue;
     yyjson_mut_val *schema = types[i].type ? plain(p, types[i].type) : yyjson_mut_obj(p->doc);
     if (str_is(name, "time") && !p->style.shallow)
       yyjson_mut_obj_add_str(p->doc, schema, "format", "date-time");
+    if (str_is(name, "advice") && p->style.advice)
+      yyjson_mut_obj_add_bool(p->doc, schema, "advice", true);
     return schema;
   }
   p->bad = true;

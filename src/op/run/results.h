@@ -6,10 +6,11 @@
  *   id:int uid headline severity? weight:num created_at:time tags?:[text] rows:{int} results:[@hit] by:(id:int name)
  *
  * A member is text unless a type follows its colon; `?` marks it as optional. Types: text, int, num, bool, time (a
- * string), obj (any object), any; [T] list, {T} object whose members are all T, (...) object with these members, @name
- * one of result_shapes[], T|null nullable, and =a|b|c one of these strings. `+name` inserts the members of a shape. If
- * a member is repeated, the first definition counts. Put the most useful members first: others are dropped if a schema
- * must be shortened. Objects are open: members may be added. */
+ * string), advice (a text of the operation that names commands; never stored text), obj (any object), any; [T] list,
+ * {T} object whose members are all T, (...) object with these members, @name one of result_shapes[], T|null nullable,
+ * and =a|b|c one of these strings. `+name` inserts the members of a shape. If a member is repeated, the first
+ * definition counts. Put the most useful members first: others are dropped if a schema must be shortened. Objects are
+ * open: members may be added. */
 #pragma once
 
 #include "op/op.h"
@@ -26,6 +27,7 @@ struct result_style {
   /* Prefix of $ref for shapes ("#/components/schemas/"), followed by result_name(); NULL: shapes are inlined. */
   const char *refs;
   bool shallow; /* describe only the top-level members; lists and objects are left open */
+  bool advice;  /* members of the type advice have a member "advice" */
   bool loose;   /* list required members only at the top level */
 };
 

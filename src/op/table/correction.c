@@ -91,7 +91,7 @@ const struct op correction_ops[] = {
    .example = "cairn repeats --severity blocker",
    .params = repeats_params, .flags = OP_PROJECT | OP_READS,
    .result = "rules:int repeated:int above:num pairs:[(a:(id:int headline project) b:(id:int headline project) "
-   "similarity:num)] degraded?",
+   "similarity:num)] degraded?:advice",
    .run = op_repeats},
   {.name = "annotate", .group = "Correction", .summary = "Add, show or clear notes on a memory",
    .help = "",
@@ -151,7 +151,7 @@ const struct op correction_ops[] = {
    .help = "They are kept for the record. 'cairn undo' restores them.",
    .example = "cairn forget 12 --reason 'no longer true'",
    .params = forget_params, .flags = OP_WRITE | OP_GATED | OP_EVERYDAY | OP_PROJECT,
-   .result = "forgotten:[int] already:[int] degraded? " CHANGED,
+   .result = "forgotten:[int] already:[int] degraded?:advice " CHANGED,
    .routes = ROUTES(
      ROUTE("DELETE", "/memories/{id}", .to = "ids", .flags = ROUTE_GUARDED),
      ROUTE("POST", "/memories/{id}/forget", .to = "ids", .flags = ROUTE_GUARDED),

@@ -67,7 +67,7 @@ static const struct param file_rename_params[] = {
   FILE_PATH("old_path", "a file or folder"), FILE_PATH("new_path", "its new name"), END
 };
 
-#define FILE_WRITTEN "path id:int uid size:int lines:int trust suspect? untrusted?:bool text txn?:int degraded? warnings?:[@warning]"
+#define FILE_WRITTEN "path id:int uid size:int lines:int trust suspect? untrusted?:bool text txn?:int degraded?:advice warnings?:[@warning]"
 
 const struct op knowledge_ops[] = {
   {.name = "source add", .group = "Knowledge", .summary = "Index the files of a folder for search",
@@ -77,7 +77,7 @@ const struct op knowledge_ops[] = {
    .example = "cairn source add .\ncairn search --in sources 'how are releases made'",
    .params = source_add_params, .flags = OP_WRITE | OP_NO_TXN,
    .local = "reads a directory on the server",
-   .result = "sources:[@folder] embedded?:int waiting?:bool degraded?",
+   .result = "sources:[@folder] embedded?:int waiting?:bool degraded?:advice",
    .run = op_source_add},
   {.name = "source list", .group = "Knowledge", .summary = "List the source folders of the project",
    .help = "",
@@ -89,7 +89,7 @@ const struct op knowledge_ops[] = {
    .help = "Reads only changed files and removes deleted ones. If a folder is missing, its index is kept.",
    .example = "cairn source refresh",
    .params = source_refresh_params, .flags = OP_WRITE | OP_NO_TXN,
-   .result = "sources:[@folder] embedded?:int waiting?:bool degraded?",
+   .result = "sources:[@folder] embedded?:int waiting?:bool degraded?:advice",
    .run = op_source_refresh},
   {.name = "source remove", .group = "Knowledge", .summary = "Remove a source folder from search",
    .help = "The files themselves are not touched.",
@@ -108,7 +108,7 @@ const struct op knowledge_ops[] = {
    .params = extract_params, .flags = OP_WRITE,
    .local = "reads a directory on the server",
    .result = "folder project file items:int types:{int} written:bool files:int read:int unchanged:int gone:int added:int "
-   "changed:int removed:int redacted?:int skipped:{int} embedded?:int waiting?:bool degraded? txn?:int",
+   "changed:int removed:int redacted?:int skipped:{int} embedded?:int waiting?:bool degraded?:advice txn?:int",
    .run = op_extract},
   {.name = "file view", .group = "Files", .summary = "Show a file below /memories, or list a folder",
    .help = "Agents keep files below /memories. Each file is one memory: searched, versioned and backed up like any other. A "

@@ -113,8 +113,8 @@ const struct op memories_ops[] = {
    "cairn search 'retry policy' --in memory --in items --in sources\n"
    "cairn search 'roll back the deplo' --prefix",
    .params = search_params, .flags = OP_EVERYDAY | OP_PROJECT,
-   .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int "
-   "elsewhere?:int faded?:int fetch? completions?:[text] not_indexed?",
+   .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded?:advice embedded?:@progress omitted?:int "
+   "elsewhere?:int faded?:int fetch?:advice completions?:[text] not_indexed?:advice",
    .routes = ROUTES(
      ROUTE("GET", "/search"),
      ROUTE("POST", "/search")),
@@ -140,7 +140,7 @@ const struct op memories_ops[] = {
    "the gate, in one transaction. Parts under five words (tasks in lists: under two) are dropped and listed.",
    .example = "cairn capture < notes.txt",
    .params = capture_params, .flags = OP_WRITE | OP_GATED | OP_PROJECT,
-   .result = "stored:int skipped:int refused:int dropped:int dropped_texts?:[text] memories:[obj] txn?:int degraded?",
+   .result = "stored:int skipped:int refused:int dropped:int dropped_texts?:[text] memories:[@drafted] txn?:int degraded?:advice",
    .routes = ROUTES(ROUTE("POST", "/capture")),
    .run = op_capture},
   {.name = "boot", .group = "Memories", .summary = "Show what an agent gets at the start of a conversation",
@@ -152,8 +152,8 @@ const struct op memories_ops[] = {
    .example = "cairn boot --task 'fix the flaky login test'\ncairn boot --pid $PPID --format full",
    .params = boot_params, .flags = OP_EVERYDAY | OP_PROJECT | OP_BOOTS,
    .result = "text? session? writes_blocked:bool format=brief|full|blocks project session_id?:int ended:[text] "
-   "working_context?:(task project source note) degraded? tokens:int budget?:int "
-   "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int state? fetch)] "
+   "working_context?:(task project source note) degraded?:advice tokens:int budget?:int "
+   "sections?:[(name items:[(id:int headline priority? status? type? author?)])] dropped?:[(section count:int state? fetch:advice)] "
    "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning? untrusted?:int",
    .routes = ROUTES(
      ROUTE("GET", "/boot", .without = "register pid host cwd", .summary = "Show what boot returns, without starting a session"),
@@ -167,7 +167,7 @@ const struct op memories_ops[] = {
    .result = "db size_bytes:int schema:int team memories:int last_7_days:int last_30_days:int events:int "
    "last_seq:int embedder "
    EMBEDDED " indexes:[@index] by_kind:{int} by_type:{int} by_state:{int} by_project:{int} by_delivery:{int} "
-   "corrections:[(id:int headline versions:int kind project untrusted?:bool)] documents?:{int} maintained_at? degraded?",
+   "corrections:[(id:int headline versions:int kind project untrusted?:bool)] documents?:{int} maintained_at? degraded?:advice",
    .routes = ROUTES(ROUTE("GET", "/stats")),
    .run = op_stats},
   END

@@ -63,7 +63,7 @@ static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
 
 #define WRITTEN "id:int uid action=stored|skipped|superseded|updated txn?:int kind type severity? project headline supersedes?:int " \
   "mode?=hard|soft|shadow inherited?:(pin:bool skill:bool key:bool) old_id?:int changed?:(was:obj is:obj) similarity?:num redacted?:int suspect? " \
-  "untrusted?:bool embedded?:bool warnings:[@warning] hash? degraded?"
+  "untrusted?:bool embedded?:bool warnings:[@warning] hash? degraded?:advice"
 #define EMBEDDED "embedded:@progress"
 #define CHANGED "txn?:int hash?"
 /* Labels of untrusted text. */

@@ -103,7 +103,7 @@ const struct op sessions_ops[] = {
    .example = "cairn checkpoint 'force-push to main'",
    .params = checkpoint_params, .flags = OP_PROJECT,
    .result = "action skipped:bool cooldown_s:int guardrails:[(" SHOWN_MEMORY " text author?)] "
-   "relevant:[(" SHOWN_MEMORY " kind type severity? snippet score:num)] faded?:int fetch? degraded?",
+   "relevant:[(" SHOWN_MEMORY " kind type severity? snippet score:num)] faded?:int fetch?:advice degraded?:advice",
    .routes = ROUTES(ROUTE("POST", "/checkpoint")),
    .run = op_checkpoint},
   {.name = "scratch set", .group = "Sessions", .summary = "Store a value until the session ends",

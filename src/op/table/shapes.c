@@ -23,7 +23,9 @@ const struct shape result_shapes[] = {
    "annotations?:[@note] parts?:{num} snippet? body? corpus? file? "
    "line?:int confidence?:num ref? origin?:any"},
   {"written", WRITTEN},
-  {"warning", "code message fix? memories?:[(id:int headline similarity:num difference? was? is? untrusted?:bool)]"},
+  /* One of several drafts: as written, or why it was refused. */
+  {"drafted", "line?:int id?:int uid? action? kind? type? headline? supersedes?:int warnings?:[@warning] error?:(code step? message fix?:advice memory?:int similarity?:num)"},
+  {"warning", "code message fix?:advice memories?:[(id:int headline similarity:num difference? was? is? untrusted?:bool)]"},
   {"note", "at:time by text"},
   {"link", "rel direction=out|in id:int uid headline state at:time reason? prior? untrusted?:bool"},
   {"event", "seq:int at:time action change? op txn?:int id?:int uid? project source session? before?:any after?:any "

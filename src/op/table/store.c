@@ -139,7 +139,7 @@ const struct op store_ops[] = {
    "and the exit code is not 0. Fast at any size. 'cairn doctor' checks the store itself.",
    .example = "cairn health --json",
    .params = no_params, .flags = OP_OBSERVES,
-   .result = "ok:bool problems:[text] server:obj store:(path bytes:int log_bytes:int schema:int writable:bool) "
+   .result = "ok:bool problems:[advice] server:obj store:(path bytes:int log_bytes:int schema:int writable:bool) "
    "memories:int "
    "embedder " EMBEDDED " indexes:[@index] pending_embeddings:int last_seq:int",
    .routes = ROUTES(ROUTE("GET", "/health")),
@@ -164,7 +164,7 @@ const struct op store_ops[] = {
    .example = "cairn maintain",
    .params = maintain_params, .flags = OP_WRITE,
    .result = "expired?:int faded?:int archived?:int stale?:int transcripts?:int transcripts_failed? embedded?:int "
-   "now_active? dropped_vectors?:int events_deleted?:int judged?:int suspect?:int suspect_txns?:[int] degraded? duration_ms?:int ids?:{[int]} "
+   "now_active? dropped_vectors?:int events_deleted?:int judged?:int suspect?:int suspect_txns?:[int] degraded?:advice duration_ms?:int ids?:{[int]} "
    "skipped?:bool reason? txn?:int",
    .run = op_maintain},
   {.name = "reembed", .group = "Store", .summary = "Re-embed memories after changing the embedder",
@@ -172,7 +172,7 @@ const struct op store_ops[] = {
    "complete; until then both indexes are searched. Can be interrupted at any time and resumes where it stopped.",
    .example = "cairn reembed\ncairn reembed --status",
    .params = reembed_params, .flags = OP_WRITE,
-   .result = "model? newly_embedded?:int failed?:int complete?:bool flipped?:bool previous? note? embedder? "
+   .result = "model? newly_embedded?:int failed?:int complete?:bool flipped?:bool previous? note?:advice embedder? "
    "embedded?:any indexes?:[@index] abandoned? dropped_index? dropped?:int txn?:int",
    .run = op_reembed},
   {.name = "export", .group = "Store", .summary = "Export all memories as JSON Lines",
@@ -192,8 +192,8 @@ const struct op store_ops[] = {
    .params = import_params, .flags = OP_WRITE | OP_GATED,
    .local = "reads a file on the server",
    .result = "format imported:int already:int tombstoned:int duplicates?:int links:int tombstones?:int transactions?:int "
-   "events?:int redacted?:int refused_count:int refused:[obj] warnings:[@warning] more_warnings?:int embedded?:int "
-   "dry_run?:bool ok?:bool message? fix? degraded? txn?:int untrusted?:int promote?",
+   "events?:int redacted?:int refused_count:int refused:[(line?:int id?:int code error fix?:advice)] warnings:[@warning] more_warnings?:int embedded?:int "
+   "dry_run?:bool ok?:bool message? fix?:advice degraded?:advice txn?:int untrusted?:int promote?:advice",
    .run = op_import},
   {.name = "sync", .group = "Store", .summary = "Sync MEMORY.md with the store",
    .help = "Writes the memories of the project to its MEMORY.md by section, and stores the edits people made there: a new "
@@ -207,7 +207,7 @@ const struct op store_ops[] = {
    .result = "file project written:bool created:bool dry_run:bool shown:int left_out:int hidden:int "
    "faded?:int stale?:int added:[(line:int id:int headline supersedes?:int)] "
    "changed:[(line:int id:int headline supersedes?:int)] "
-   "removed:[(id:int headline state?)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
+   "removed:[(id:int headline state?)] finished:[obj] refused:[(line?:int id?:int code error fix?:advice)] "
    "conflicts:[(line:int id:int text stored)] offer? txn?:int",
    .run = op_sync},
   {.name = "page", .group = "Store", .summary = "Show MEMORY.md as an agent reads it",
@@ -272,7 +272,7 @@ const struct op store_ops[] = {
    "transactions; it changes no text.",
    .example = "cairn doctor --json\ncairn doctor --repair",
    .params = doctor_params, .flags = OP_OPERATOR | OP_EVERYDAY | OP_OBSERVES | OP_NO_UPKEEP | OP_EXISTING,
-   .result = "ok:bool db checks:[(name ok:bool message fix? left?:int)]",
+   .result = "ok:bool db checks:[(name ok:bool message fix?:advice left?:int)]",
    .routes = ROUTES(ROUTE("GET", "/doctor", .without = "fix", .summary = "Check the store's health")),
    .run = op_doctor},
   {.name = "eval", .group = "Store", .summary = "Measure retrieval quality on test sets",
@@ -296,7 +296,7 @@ const struct op store_ops[] = {
    "it.",
    .example = "cairn config\ncairn config gate.mode strict\ncairn config --set fact.half_life_days=14",
    .params = config_params, .flags = OP_WRITE | OP_NO_UPKEEP,
-   .result = "settings?:[@setting] file? name? value? default? origin? line?:int environment? help? overridden_by? note? "
+   .result = "settings?:[@setting] file? name? value? default? origin? line?:int environment? help? overridden_by? note?:advice "
    "txn?:int",
    .routes = ROUTES(
      ROUTE("GET", "/settings", .without = "name value unset", .summary = "Show the settings", .help = "Settings can be changed only on the machine of the store: cairn config NAME VALUE."),

@@ -107,7 +107,7 @@ const struct op tasks_ops[] = {
    .example = "cairn task sync\ncairn task sync --dry-run",
    .params = task_sync_params, .flags = OP_WRITE,
    .result = "file tasks:int store:{int} in_file:{int} conflicts:[(id memory:int members:[text])] "
-   "cycles:[(id memory?:int blocked_by:[text])] refused:[(id? description? reason fix?)] written:bool dry_run:bool "
+   "cycles:[(id memory?:int blocked_by:[text])] refused:[(id? description? reason fix?:advice)] written:bool dry_run:bool "
    "txn?:int",
    .run = op_task_sync},
   {.name = "skill list", .group = "Skills", .summary = "List skills with their keywords",

@@ -61,7 +61,7 @@ static const struct param transcript_archive_params[] = {
   END
 };
 
-#define STORED "stored?:int skipped?:int refused?:int memories?:[obj] txn?:int"
+#define STORED "stored?:int skipped?:int refused?:int memories?:[@drafted] txn?:int"
 
 const struct op transcripts_ops[] = {
   {.name = "transcript append", .group = "Transcripts", .summary = "Add messages to a transcript",
@@ -74,7 +74,7 @@ const struct op transcripts_ops[] = {
    "echo '{\"role\": \"assistant\", \"content\": \"Port 5433.\"}' | cairn transcript append demo -",
    .params = transcript_append_params, .flags = OP_WRITE | OP_NO_TXN | OP_PROJECT,
    .result = "session path? id? added:int known?:int failed?:int redacted?:int torn_bytes?:int revived?:bool "
-   "messages?:int tokens?:int flush_due?:bool compact_due?:bool not_indexed? degraded?",
+   "messages?:int tokens?:int flush_due?:bool compact_due?:bool not_indexed?:advice degraded?:advice",
    .run = op_transcript_append},
   {.name = "transcript read", .group = "Transcripts", .summary = "Show a transcript as its agent should see it",
    .help = "Old tool results are omitted, their calls are kept; compacted messages appear as a summary. --all and --archived "
@@ -101,7 +101,7 @@ const struct op transcripts_ops[] = {
    .params = transcript_flush_params, .flags = OP_WRITE | OP_PROJECT,
    .result = "session tokens:int threshold:int due:bool answered:bool leaving?:(messages:int tokens:int "
    "list:[obj] "
-   "not_listed?:int) question? answer_with? degraded? " STORED,
+   "not_listed?:int) question? answer_with?:advice degraded?:advice " STORED,
    .run = op_transcript_flush},
   {.name = "transcript compact", .group = "Transcripts", .summary = "Replace older messages with a summary",
    .help = "Runs if the session is over the threshold, or with --force. Recent messages stay, and a tool call is never "
@@ -112,7 +112,7 @@ const struct op transcripts_ops[] = {
    .params = transcript_compact_params, .flags = OP_WRITE | OP_PROJECT,
    .result = "session compacted:bool before?:int after?:int messages_before?:int messages_after?:int "
    "taken?:int "
-   "summary_id? summary? extractive?:bool path? originals? reason? tokens?:int threshold?:int degraded? " STORED,
+   "summary_id? summary? extractive?:bool path? originals? reason?:advice tokens?:int threshold?:int degraded?:advice " STORED,
    .run = op_transcript_compact},
   {.name = "transcript archive", .group = "Transcripts", .summary = "Archive old transcripts",
    .help = "Moves sessions without a message for sessions.retention_days to the folder 'archive'; maintenance does this too. "
@@ -127,7 +127,7 @@ const struct op transcripts_ops[] = {
    "and the system are indexed; tool results are not.",
    .example = "cairn transcript index\ncairn transcript index --remove",
    .params = transcript_index_params, .flags = OP_WRITE,
-   .result = "sessions:int added?:int removed?:int embedded?:int waiting?:bool degraded?",
+   .result = "sessions:int added?:int removed?:int embedded?:int waiting?:bool degraded?:advice",
    .run = op_transcript_index},
   {.name = "transcript import", .group = "Transcripts", .summary = "Import Claude Code and Codex transcripts",
    .help = "Reads ~/.claude/projects and ~/.codex/sessions (honours CLAUDE_CONFIG_DIR and CODEX_HOME), or the given paths. "
@@ -138,7 +138,7 @@ const struct op transcripts_ops[] = {
    .params = transcript_import_params, .flags = OP_WRITE | OP_NO_TXN | OP_OPERATOR,
    .local = "reads files on the server",
    .result = "messages:int sessions:int already:int redacted:int files:int unchanged:int unknown:int torn:int "
-   "skipped:{int} projects:{int} indexed?:int not_indexed? looked_in?:[text] failed?:[(file error)] failed_count?:int",
+   "skipped:{int} projects:{int} indexed?:int not_indexed?:advice looked_in?:[text] failed?:[(file error)] failed_count?:int",
    .run = op_transcript_import},
   END
 };

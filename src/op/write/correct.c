@@ -121,7 +121,7 @@ enum status op_annotate(struct op_call *call) {
   struct str note = str_trim(json_str(call->args, "note"));
   bool clear = json_bool(call->args, "clear", false);
   if (clear && !str_empty(note)) {
-    error_set(call->err, STATUS_USAGE, "annotate: a note and --clear exclude each other");
+    error_set(call->err, STATUS_USAGE, "annotate: a note and clear exclude each other");
     return error_fix(call->err, "clear the notes first, then add one");
   }
   bool write = clear || !str_empty(note);

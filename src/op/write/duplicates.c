@@ -61,23 +61,6 @@ static void warn_near(struct op_call *call, struct write *w, const struct simila
                              .memories = list_json(a, list)});
 }
 
-/* The text quoted for a shell command; TEXT if it is long. */
-static struct str shell_quote(struct arena *a, struct str text) {
-  struct buf b = BUF(a);
-  if (text.n > 300 || memchr(text.p, '\n', text.n))
-    return STR("TEXT");
-  buf_addc(&b, '\'');
-  for (size_t i = 0; i < text.n; i++) {
-    if (text.p[i] == '\'')
-      buf_adds(&b, "'\\'");
-    buf_addc(&b, text.p[i]);
-    if (text.p[i] == '\'')
-      buf_addc(&b, '\'');
-  }
-  buf_addc(&b, '\'');
-  return buf_str(&b);
-}
-
 static enum status refuse_rule(struct op_call *call, const struct write *w, const struct similar *o) {
   if (o->conflict.what == DIFFER_NONE)
     error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s%s", (long long)o->id,
@@ -90,7 +73,8 @@ static enum status refuse_rule(struct op_call *call, const struct write *w, cons
   error_step(call->err, "duplicate");
   call->err->about = o->id;
   call->err->similarity = o->similarity;
-  struct str text = shell_quote(call->arena, w->m.body);
+  bool is_short = w->m.body.n <= 300 && !memchr(w->m.body.p, '\n', w->m.body.n);
+  struct str text = is_short ? arena_shell_quote(call->arena, w->m.body) : STR("TEXT");
   return error_fix(
       call->err,
       "to replace it: cairn supersede %lld --reason 'what changed' %.*s; if both hold, repeat the call with "

@@ -17,7 +17,7 @@ static enum status refuse_retired(struct op_call *call, const struct memory *old
   if (head != old->id)
     return error_fix(call->err, "its current version is %lld: cairn supersede %lld --reason WHY TEXT", (long long)head,
                      (long long)head);
-  return error_fix(call->err, "store the new text with 'cairn remember'");
+  return error_fix(call->err, "store the new text with 'cairn remember TEXT'");
 }
 
 static enum status refuse_foreign(struct op_call *call, const struct memory *old, struct str project) {
@@ -25,7 +25,8 @@ static enum status refuse_foreign(struct op_call *call, const struct memory *old
             "memory %lld belongs to project '%.*s' and can be replaced only there, not %s%.*s", (long long)old->id,
             STR_ARG(old->project), str_empty(project) ? "globally" : "in project ", STR_ARG(project));
   error_step(call->err, "supersede");
-  return error_fix(call->err, "repeat the call with --project '%.*s'", STR_ARG(old->project));
+  return error_fix(call->err, "repeat the call with --project %.*s",
+                   STR_ARG(arena_shell_quote(call->arena, old->project)));
 }
 
 static enum status refuse_untrusted(struct op_call *call, const struct write *w, const struct memory *old) {

@@ -60,12 +60,14 @@ TEST(an_error_keeps_its_machine_readable_fields) {
 TEST(advice_of_a_result_is_translated_and_stored_text_is_not) {
   struct error err;
   yyjson_val *read;
-  const char *json = "{\"headline\":\"cairn list\",\"warnings\":[{\"code\":\"x\",\"fix\":\"cairn get 3\"}]}";
+  const char *json = "{\"headline\":\"cairn list\",\"warnings\":[{\"code\":\"x\",\"message\":\"close to rule 3: cairn "
+                     "list\",\"fix\":\"cairn get 3\"}]}";
   CHECK_OK(json_read(&a, str_from(json), &read, &err), &err);
   yyjson_mut_val *result = yyjson_val_mut_copy(json_new(&a), read);
-  rest_advise_result(&a, result);
-  CHECK_STR(json_write(&a, result, false), "{\"headline\":\"cairn list\",\"warnings\":[{\"code\":\"x\",\"fix\":\"GET "
-                                           "/api/v1/memories/3\"}]}");
+  rest_advise_result(&a, "remember", result);
+  CHECK_STR(json_write(&a, result, false),
+            "{\"headline\":\"cairn list\",\"warnings\":[{\"code\":\"x\",\"message\":\"close to rule 3: cairn "
+            "list\",\"fix\":\"GET /api/v1/memories/3\"}]}");
 }
 
 /* Banners quote memories and the reasons why they are not current; an agent's note is its owner's text. */
@@ -79,6 +81,6 @@ TEST(banners_and_agent_notes_are_unchanged) {
   struct str text = arena_printf(&a, "%s%s", json, "cairn list --kind rule\"}");
   CHECK_OK(json_read(&a, text, &read, &err), &err);
   yyjson_mut_val *result = yyjson_val_mut_copy(json_new(&a), read);
-  rest_advise_result(&a, result);
+  rest_advise_result(&a, "config", result);
   CHECK_STR(json_write(&a, result, false), arena_printf(&a, "%s%s", json, "GET /api/v1/memories?kind=rule\"}").p);
 }

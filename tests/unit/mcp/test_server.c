@@ -407,6 +407,35 @@ TEST(server_reads_resources) {
   talking_stop(&server);
 }
 
+static yyjson_val *embedded(struct mcp_server *server, const char *prompt) {
+  return ask(server, NULL, modern("prompts/get", textf("\"name\":\"%s\"", prompt)));
+}
+
+/* What was left out is fetched with the profile's tools, not with commands. */
+TEST(resources_and_prompts_name_calls) {
+  setenv("CAIRN_FILES_MEMORY_MAX_CHARS", "2000", 1);
+  struct mcp_server *server = talking_server(true, false);
+  for (int i = 0; i < 80; i++)
+    CHECK(!jbool(call(server, textf("\"name\":\"memory_remember\",\"arguments\":{\"text\":\"House %d runs cairn list "
+                                    "--kind rule, has colour "
+                                    "%d-%d and its garden has %d trees\",\"type\":\"rule\","
+                                    "\"keep_both\":true}",
+                                    i, i * 7919 % 1000, i * 104729 % 997, i * 31 + 5)),
+                 "result.isError"));
+  struct str boot =
+      jstr(ask(server, NULL, modern("resources/read", "\"uri\":\"cairn://boot/web\"")), "result.contents[0].text");
+  CHECK(has(boot, " more: memory_list {\"kind\":\"rule\"}"));
+  CHECK(has(boot, "runs cairn list --kind rule")); /* stored text */
+  CHECK(!has(boot, "more: cairn"));
+  CHECK(has(jstr(embedded(server, "startup"), "result.messages[0].content.resource.text"), " more: memory_list {"));
+  struct str page =
+      jstr(ask(server, NULL, modern("resources/read", "\"uri\":\"cairn://memory.md/web\"")), "result.contents[0].text");
+  CHECK(has(page, "memory_list {} shows all.*"));
+  CHECK(
+      has(jstr(embedded(server, "review"), "result.messages[0].content.resource.text"), "memory_list {} shows all.*"));
+  talking_stop(&server);
+}
+
 TEST(server_gives_prompts) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(!jbool(call(server, "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Never deploy on "
