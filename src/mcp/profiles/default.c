@@ -23,7 +23,7 @@ const struct tool_arg default_search_args[] = {
   ARG("query", TEXT, .flags = ARG_REQUIRED),
   ARG("since", TEXT, .help = "7d or a date"),
   ARG("limit", INT),
-  FIELDS("kind=rule|fact|incident|task, type, tags[], people[], until, as_of, detail=headline|full, mode=keyword|vector, "
+  FIELDS("kind=rule|fact|incident|task, type, tags[], people[], until, as_of, prefix=true, detail=headline|full, mode=keyword|vector, "
          "in[]=items|sessions|sources, include_superseded=true, all_projects=true"),
   END
 };

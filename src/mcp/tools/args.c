@@ -72,21 +72,47 @@ static const struct tool_arg *find_arg(const struct tool_arg *args, struct str n
 
 /* ---- errors ---- */
 
-static enum status bad_form(struct tool_run *run, struct str name, const char *want) {
-  error_set(run->err, STATUS_USAGE, "%s: '%.*s' must be %s", run->tool->name, STR_ARG(name), want);
-  return error_fix(run->err, "repeat the call with it");
+/* `help` describes the argument; NULL if nothing does. */
+static enum status bad_form(struct tool_run *run, struct str name, enum tool_form form, const char *help) {
+  static const char *const examples[] = {[TOOL_TEXT] = "\"...\"",
+                                         [TOOL_INT] = "10",
+                                         [TOOL_NUMBER] = "0.5",
+                                         [TOOL_BOOL] = "true",
+                                         [TOOL_LIST] = "[\"...\"]",
+                                         [TOOL_INTS] = "[1, 2]",
+                                         [TOOL_OBJECT] = "{\"...\": ...}",
+                                         [TOOL_OBJECTS] = "[{\"...\": ...}]",
+                                         [TOOL_ID] = "\"12\""};
+  assert(form < ARRAY_LEN(examples) && examples[form]);
+  error_set(run->err, STATUS_USAGE, "%s: '%.*s' must be %s", run->tool->name, STR_ARG(name), tool_form_name(form));
+  return error_fix(run->err, "for example \"%.*s\": %s%s%s%s", STR_ARG(name), examples[form], help ? " (" : "",
+                   help ? help : "", help ? ")" : "");
+}
+
+/* Names of actions in other systems, and the action that does it here. */
+static const char *action_for(struct str name, const char *const *choices) {
+  static const char *const others[][2] = {{"update", "supersede"}, {"edit", "supersede"}, {"replace", "supersede"},
+                                          {"change", "supersede"}, {"delete", "forget"},  {"remove", "forget"}};
+  for (size_t i = 0; i < ARRAY_LEN(others); i++)
+    for (const char *const *c = choices; *c && str_is(name, others[i][0]); c++)
+      if (strcmp(*c, others[i][1]) == 0)
+        return *c;
+  return NULL;
 }
 
 static enum status bad_choice(struct tool_run *run, struct str name, struct str value, const char *const *choices) {
   struct buf list = BUF(run->arena);
   struct suggest near;
   suggest_init(&near, value);
+  const char *same = str_is(name, "action") ? action_for(value, choices) : NULL;
   for (const char *const *c = choices; *c; c++) {
     buf_addf(&list, "%s%s", list.n ? ", " : "", *c);
     suggest_offer(&near, str_from(*c));
   }
   error_set(run->err, STATUS_USAGE, "%s: '%.*s' is not a valid value of '%.*s'", run->tool->name, STR_ARG(value),
             STR_ARG(name));
+  if (same)
+    near.best = str_from(same);
   if (near.best.p)
     return error_fix(run->err, "did you mean '%.*s'? One of: %s", STR_ARG(near.best), list.p);
   return error_fix(run->err, "one of: %s", list.p ? list.p : "");
@@ -174,7 +200,7 @@ static bool is_left_out(const struct tool_arg *arg, yyjson_val *v) {
 static enum status check_one(struct tool_run *run, const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
   yyjson_mut_val *value = tool_value(run, arg->form, v);
   if (!value)
-    return bad_form(run, str_from(arg->name), tool_form_name(arg->form));
+    return bad_form(run, str_from(arg->name), arg->form, arg->help);
   TRY(check_choices(run, arg, value));
   size_t i, n;
   yyjson_mut_val *e;
@@ -203,7 +229,7 @@ static enum status choose_action(struct tool_run *run, yyjson_val *v) {
   if (run->action)
     return STATUS_OK;
   if (!yyjson_is_str(v))
-    return bad_form(run, STR("action"), "a text");
+    return bad_form(run, STR("action"), TOOL_TEXT, NULL);
   return bad_choice(run, STR("action"), name, choices.v);
 }
 
@@ -280,7 +306,7 @@ static enum status put(struct tool_run *run, const struct op *op, yyjson_mut_val
   const struct param *p = op_param(op, name);
   yyjson_mut_val *value = p ? tool_value(run, form_of(p->form), v) : yyjson_val_mut_copy(run->doc, v);
   if (!value)
-    return bad_form(run, shown, tool_form_name(form_of(p->form)));
+    return bad_form(run, shown, form_of(p->form), p->help);
   yyjson_mut_obj_put(into, yyjson_mut_strncpy(run->doc, name.p, name.n), value);
   return STATUS_OK;
 }

@@ -323,5 +323,7 @@ struct str tool_render(struct tool_run *run) {
   yyjson_mut_obj_foreach(run->result, i, n, key, v) {
     show_member(&b, run->result, mut_text(key), v, run->budget);
   }
+  if (!b.n) /* all members are empty: an answer without text looks like a failure */
+    buf_adds(&b, "done; there is nothing to show\n");
   return buf_str(&b);
 }
