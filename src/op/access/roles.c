@@ -180,6 +180,9 @@ static enum status refuse_place(struct op_call *call, const struct principal *wh
     reach_record(call->engine->store, "project", wanted);
   reach_names(&reach, names, sizeof(names));
   error_set(call->err, why, "'%.*s' %s '%s'", STR_ARG(who->name), what, names);
+  if (call->caller.project_given && !yyjson_obj_get(call->args, "project") && !json_str(call->args, "scope").p)
+    return error_fix(call->err, "the connection names that project: ask the user to name another one in the URL of the "
+                                "server or its header Cairn-Project, or none");
   return error_fix(call->err, who->projects.n == 1 ? "omit project, scope and all_projects: its own is the default"
                                                    : "name one of its projects");
 }

@@ -98,7 +98,7 @@ static const struct mirror_known *known_by_id(const struct applying *p, int64_t 
 static enum status refuse_suspect(struct op_call *call, struct str why) {
   error_set(call->err, STATUS_REFUSED, "it reads like instructions to a model (%.*s)", STR_ARG(why));
   error_step(call->err, "trust");
-  return error_fix(call->err, "if these are your own words, store them with 'cairn remember'");
+  return error_fix(call->err, "if these are your own words, store them with 'cairn remember TEXT'");
 }
 
 static enum status prepare(struct applying *p, struct mirror_block *b) {

@@ -181,7 +181,8 @@ static enum status check_scope(struct op_call *call) {
   if (!str_is(json_str(call->args, "scope"), "project") || !str_empty(call->caller.project))
     return STATUS_OK;
   error_set(call->err, STATUS_USAGE, "scope 'project' needs a project");
-  return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or run in a git repository");
+  return error_fix(call->err,
+                   "name one with --project; at the command line, CAIRN_PROJECT or a git repository names it, too");
 }
 
 /* Row-level isolation by team in the database, besides the WHERE clauses. A caller without a team sees no rows. */

@@ -196,7 +196,7 @@ enum status vault_values_check(struct engine *engine, struct str team, struct ar
     *ret_fix = arena_dup(a, str_from(why.fix));
   } else if (s == STATUS_OK) {
     *ret_fault = arena_dup(a, list_damaged(&list, team, key, own));
-    *ret_fix = STR("store them again: cairn vault set KEY - --secret");
+    *ret_fix = STR("a person can store them again: cairn vault set KEY - --secret");
   }
   arena_release(own);
   return s;

@@ -356,9 +356,12 @@ static enum status put_not_indexed(struct query *q, size_t found) {
       TRY(memory_count(call->engine->store, &scope, &none, call->arena, &messages, call->err));
   }
   if (!indexed)
-    json_put(call->doc, call->result, "not_indexed", STR("transcripts are not searched: sessions.indexed is off"));
+    json_put(call->doc, call->result, "not_indexed",
+             STR("transcripts are not searched: sessions.indexed is off; "
+                 "'cairn config sessions.indexed on' switches it on"));
   else if (messages == 0) /* switched on after they were written or imported */
-    json_put(call->doc, call->result, "not_indexed", STR("no transcript is indexed yet"));
+    json_put(call->doc, call->result, "not_indexed",
+             STR("no transcript is indexed yet; 'cairn transcript index' indexes them"));
   return STATUS_OK;
 }
 

@@ -113,7 +113,7 @@ enum status vault_open_secret(struct op_call *call, const struct held_key *held,
     return STATUS_OK;
   error_set(call->err, STATUS_CORRUPT, "the secret '%.*s' is damaged: it cannot be decrypted with the vault's key",
             STR_ARG(utf8_cut(e->key, 200)));
-  return error_fix(call->err, "store it again, or restore a backup with 'cairn restore'");
+  return error_fix(call->err, "a person can store it again, or restore a backup with 'cairn restore'");
 }
 
 /* ---- entries ---- */

@@ -127,8 +127,8 @@ static enum status refuse_reveal(struct op_call *call, struct txn *txn, struct s
     store_rollback(txn->store);
   }
   error_set(call->err, STATUS_DENIED, "'%.*s' has no grant to see the secret '%.*s'", STR_ARG(who), STR_ARG(key));
-  return error_fix(call->err, "use the handle, or ask a person to run: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
-                   STR_ARG(key), STR_ARG(who));
+  return error_fix(call->err, "use the handle, or ask a person to run: cairn vault grant %.*s --to %.*s --ttl 1h",
+                   STR_ARG(arena_shell_quote(call->arena, key)), STR_ARG(arena_shell_quote(call->arena, who)));
 }
 
 /* The event is committed before the value is returned. */
@@ -204,7 +204,10 @@ static enum status count_of(struct op_call *call, const struct vault_entry *e, i
     return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "the value of '%.*s' is %s", STR_ARG(e->key),
             e->is_secret ? "a secret, not a counter" : "not an integer");
-  return error_fix(call->err, "count under another key, or set this one to a number first: cairn vault set KEY 0");
+  if (e->is_secret)
+    return error_fix(call->err, "count under another key");
+  return error_fix(call->err, "count under another key, or set this one to a number first: cairn vault set %.*s 0",
+                   STR_ARG(arena_shell_quote(call->arena, e->key)));
 }
 
 /* Reads and writes in one transaction, so concurrent increments are not lost. */
@@ -221,7 +224,7 @@ enum status op_vault_add(struct op_call *call) {
     TRY(count_of(call, &was, &now));
   if (__builtin_add_overflow(now, by, &now)) {
     error_set(call->err, STATUS_CONFLICT, "the counter '%.*s' overflows", STR_ARG(key));
-    return error_fix(call->err, "reset it: cairn vault set KEY 0");
+    return error_fix(call->err, "reset it: cairn vault set %.*s 0", STR_ARG(arena_shell_quote(call->arena, key)));
   }
   struct str text = arena_printf(call->arena, "%lld", (long long)now);
   TRY(vault_put(&txn, call->arena, key, text, "vault:add", call->err));

@@ -236,7 +236,7 @@ enum status op_capture(struct op_call *call) {
   if (pieces.n == 0) {
     error_set(call->err, STATUS_REFUSED, "no memories found in this text: pieces under five words are dropped");
     error_step(call->err, "atomic");
-    return error_fix(call->err, "store it as it is with 'cairn remember'");
+    return error_fix(call->err, "store it as it is with 'cairn remember TEXT'");
   }
   struct drafts list = {.v = arena_array(call->arena, struct draft, pieces.n), .n = pieces.n};
   for (size_t i = 0; i < pieces.n; i++)

@@ -227,7 +227,8 @@ static enum status undo_event(struct undo *u, const struct event *e) {
   if (str_starts(e->action, STR("vault:"))) {
     error_set(u->call->err, STATUS_CONFLICT, "transaction %lld changed the vault, whose values are not in the log",
               (long long)u->target);
-    return error_fix(u->call->err, "set the value again with 'cairn vault set'");
+    return error_fix(u->call->err,
+                     "set the value again: cairn vault set KEY VALUE; only a person can replace a secret");
   }
   if (str_is(change, "insert"))
     return undo_insert(u, e);

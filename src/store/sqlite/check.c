@@ -53,9 +53,8 @@ const struct named_check sqlite_checks[] = {
     {"texts", "restore a backup with 'cairn restore FILE'", check_chunks},
     {"chains", "restore a backup with 'cairn restore FILE'", check_chains},
     {"transactions",
-     "look for the newer file and its log, or restore a backup with 'cairn restore FILE'; 'cairn doctor --repair' "
-     "accepts "
-     "the loss",
+     "look for the newer file and its log, or restore a backup with 'cairn restore FILE'; a person can accept "
+     "the loss: 'cairn doctor --repair'",
      check_missing},
     {"private", "chmod 600 the file", check_private},
     {0},

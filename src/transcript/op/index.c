@@ -162,7 +162,7 @@ enum status op_transcript_index(struct op_call *call) {
   TRY(transcript_is_indexed(call, &on));
   if (!on) {
     error_set(call->err, STATUS_CONFLICT, "indexing of transcripts is off");
-    return error_fix(call->err, "cairn config sessions.indexed on");
+    return error_fix(call->err, "'cairn config sessions.indexed on' switches it on");
   }
   if (only.p)
     TRY(transcript_find(&t, only, call->arena, &info, call->err));

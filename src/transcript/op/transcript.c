@@ -21,7 +21,7 @@ enum status transcript_of_call(struct op_call *call, struct transcripts *ret_fol
     session = call->caller.session;
   if (str_empty(session)) {
     error_set(call->err, STATUS_USAGE, "%s needs a session", call->op->name);
-    return error_fix(call->err, "run 'cairn %s SESSION'; 'cairn transcript list' shows the sessions", call->op->name);
+    return error_fix(call->err, "name one with --session; 'cairn transcript list' shows the sessions");
   }
   *ret_session = session;
   TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, ret_folder,

@@ -360,6 +360,7 @@ TEST(a_token_keeps_to_its_project, .seconds = 60) {
                STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
                    "\"memory_store\",\"arguments\":{\"text\":\"The kettle boils\"}," META "}}"));
   CHECK(has(a.body, "works only in project"));
+  CHECK(has(a.body, "the connection names that project") && !has(a.body, "omit project")); /* no argument named it */
   CHECK_INT(sql_number("SELECT count(*) FROM memory"), 2);
   serve_stop(s);
 }

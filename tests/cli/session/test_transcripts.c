@@ -295,7 +295,7 @@ TEST(transcripts_are_found_only_on_request) {
   CHECK_INT(jint(OK("transcript", "index", "--remove"), "removed"), 2);
   r = OK("search", "cormorants lighthouse", "--in", "sessions");
   CHECK_INT(jlen(r, "results"), 0);
-  CHECK_STR(jstr(r, "not_indexed"), "no transcript is indexed yet");
+  CHECK_STR(jstr(r, "not_indexed"), "no transcript is indexed yet; 'cairn transcript index' indexes them");
   OK("transcript", "index");
   CHECK(!jget(OK("search", "--in", "sessions", "--mode", "keyword", "zeppelin"), "not_indexed"));
 }
