@@ -138,13 +138,44 @@ static void add_corpora(struct sql *q, unsigned corpora) {
   sql_add(q, corpora & MEMORIES ? ")" : ") AND m.corpus <> 'memory'");
 }
 
-static void add_projects(struct sql *q, const struct scope *scope) {
+static void add_projects(struct sql *q, const struct scope *scope, const char *column) {
   if (scope->all_projects) {
-    sql_add(q, scope->own ? " AND m.project <> ''" : "");
+    if (scope->own)
+      sql_addf(q, " AND %s <> ''", column);
     return;
   }
-  sql_add(q, scope->own ? " AND m.project IN (" : " AND m.project IN ('', ");
+  sql_addf(q, scope->own ? " AND %s IN (" : " AND %s IN ('', ", column);
   sql_text(q, scope->project);
+  sql_add(q, ")");
+}
+
+/* Memories are expired as soon as their time to live has ended, even before maintenance marks them. Other states have
+ * their own reason. There is an index for each of the two queries. */
+static void add_expired(struct sql *q, const struct scope *scope, int64_t at) {
+  sql_add(q, " AND m.id IN (SELECT e.id FROM memory e WHERE e.team = ");
+  sql_text(q, scope->team);
+  add_projects(q, scope, "e.project");
+  sql_add(q, " AND e.state <> 'active' AND e.state IN ('expired', 'archived', 'faded')"
+             " AND (e.state = 'expired' OR e.expires_at <= ");
+  sql_int(q, at);
+  sql_add(q, ") UNION ALL SELECT e.id FROM memory e WHERE e.team = ");
+  sql_text(q, scope->team);
+  sql_add(q, " AND e.state = 'active' AND e.expires_at <= ");
+  sql_int(q, at);
+  sql_add(q, ")");
+}
+
+/* Memories in one of these states. The partial indexes are those of "state = 'active'" and of "state <> 'active'",
+ * literally. */
+static void add_states(struct sql *q, const char *states) {
+  sql_addf(q, strchr(states, ',') ? " AND m.state IN (%s)" : " AND m.state = %s", states);
+  if (!strstr(states, "'active'"))
+    sql_add(q, " AND m.state <> 'active'");
+}
+
+static void hide_expired(struct sql *q, int64_t at) {
+  sql_add(q, " AND (m.expires_at IS NULL OR m.state NOT IN ('active', 'archived', 'faded') OR m.expires_at > ");
+  sql_int(q, at);
   sql_add(q, ")");
 }
 
@@ -153,7 +184,7 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
   int64_t at = scope->as_of ? scope->as_of : scope->now;
   sql_add(q, "m.team = ");
   sql_text(q, scope->team);
-  add_projects(q, scope);
+  add_projects(q, scope, "m.project");
   reach_where(q, &scope->reach, "m.project");
   if (scope->reach.role == ROLE_PROJECT && scope->corpora & (1U << CORPUS_SESSIONS))
     sql_add(q, " AND (m.corpus <> 'sessions' OR m.project <> '')"); /* the administrator's own sessions are not shared
@@ -166,16 +197,13 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
     sql_int(q, at);
     sql_add(q, " AND m.valid_from <= ");
     sql_int(q, at);
+    hide_expired(q, at);
+  } else if (strcmp(states, "'expired'") == 0) {
+    add_expired(q, scope, at);
   } else {
-    /* The partial indexes are those of "state = 'active'" and of "state <> 'active'", literally. */
-    sql_addf(q, strchr(states, ',') ? " AND m.state IN (%s)" : " AND m.state = %s", states);
-    if (!strstr(states, "'active'"))
-      sql_add(q, " AND m.state <> 'active'");
+    add_states(q, states);
+    hide_expired(q, at);
   }
-  /* Expired memories are hidden at once, even before maintenance marks them. Other states have their own reason. */
-  sql_add(q, " AND (m.expires_at IS NULL OR m.state NOT IN ('active', 'archived', 'faded') OR m.expires_at > ");
-  sql_int(q, at);
-  sql_add(q, ")");
   if (!scope->all_projects && !str_empty(scope->project))
     not_shadowed(q, scope, at);
 }

@@ -283,7 +283,8 @@ static void render_list(struct page *page, yyjson_val *r) {
              page->term.style.reset);
   layout_render(page, r,
                 "?[{faded} faded: cairn list --state faded]\n"
-                "?[{archived} archived: cairn list --state archived]\n");
+                "?[{archived} archived: cairn list --state archived]\n"
+                "?[{expired} expired: cairn list --state expired]\n");
 }
 
 /* ---- search results ---- */

@@ -126,7 +126,7 @@ static void render_sync(struct page *page, yyjson_val *r) {
   int64_t left = json_int(r, "left_out", 0) + json_int(r, "hidden", 0);
   if (left)
     buf_addf(&page->b, ", %lld left out", (long long)left);
-  layout_render(page, r, "[, {faded} faded][, {stale} stale]");
+  layout_render(page, r, "[, {faded} faded][, {archived} archived][, {expired} expired][, {stale} stale]");
   if (json_str(r, "offer").p) {
     buf_adds(&page->b, "to keep the page in the repository: cairn sync --path ");
     page_text(page, json_str(r, "offer"));

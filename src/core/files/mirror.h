@@ -7,6 +7,8 @@
  * the user. A page without that line removes nothing. Anchors of 0.1.0 had the whole uid and a longer hash; they are
  * read, and written in the short form.
  *
+ * The author of an agent's blocker follows a mark, in parentheses. It is written on every render and never read.
+ *
  * Everything that is not a bullet belongs to the user and is preserved. */
 #pragma once
 
@@ -134,7 +136,8 @@ struct mirror_entry {
   int64_t id;
   struct str uid, text;
   int section;
-  bool task;
+  bool task, blocker;
+  struct str author; /* of a blocker that no person wrote; absent for others */
 };
 struct mirror_entries {
   struct mirror_entry *v;
@@ -147,8 +150,9 @@ struct mirror_options {
   size_t max_chars;   /* limit of what a person reads, without comments, blank lines and notices; of a plain page: of
                          everything. Text of the user is never cut */
   size_t more;        /* memories left out in addition to entries that do not fit */
-  /* Memories that are only counted on the page: untrusted ones, and those that maintenance has retired. */
-  int64_t hidden, faded, stale;
+  /* Memories that are only counted on the page: untrusted ones, those that maintenance has retired, and those whose
+   * time to live has ended. */
+  int64_t hidden, faded, archived, expired, stale;
   bool plain; /* read-only: no anchors, "[id]" after each text */
 };
 

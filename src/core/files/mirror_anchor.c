@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/id.h"
+#include "core/trust/present.h"
 
 static const struct {
   enum mirror_note note;
@@ -121,7 +122,7 @@ static bool take_long(struct mirror_block *b, struct str inside) {
       word = str_slice(inside, 0, i);
       rest = str_trim(str_slice(inside, i, inside.n));
     }
-  if (take_note(b, word, rest))
+  if (str_is(inside, ANCHOR_BY) || take_note(b, word, rest))
     return true;
   if (word.n < UID || !uuid_is_valid(str_slice(word, 0, UID)))
     return is_remains(inside);
@@ -143,6 +144,43 @@ static bool take_short(struct mirror_block *b, struct str inside) {
     b->anchor_code = code;
   }
   return true;
+}
+
+/* ---- authors ---- */
+
+#define AUTHOR "(written"
+
+static bool is_author_mark(struct str s) {
+  enum { N = sizeof(ANCHOR_BY) - 1 };
+  return str_starts(s, STR(ANCHOR_BY)) && (s.n == N || s.p[N] == ' ' || s.p[N] == '-');
+}
+
+/* End of the author that follows its mark: of the parenthesis, or of its line if it is not closed. `from` if there is
+ * none. */
+static size_t author_end(struct str text, size_t from) {
+  size_t at = from, end = str_find(text, STR("<!--"), from);
+  text = end == SIZE_MAX ? text : str_slice(text, 0, end);
+  while (at < text.n && ascii_space(text.p[at]))
+    at++;
+  struct str rest = str_slice(text, at, text.n);
+  bool cut_off = end == SIZE_MAX && rest.n && str_starts(STR(AUTHOR), rest);
+  if (!str_starts(rest, STR(AUTHOR)) && !cut_off)
+    return from;
+  end = str_find(rest, STR(")"), 0);
+  if (end != SIZE_MAX)
+    return at + end + 1;
+  end = str_find(rest, STR("\n"), 0);
+  return end == SIZE_MAX ? text.n : at + end;
+}
+
+struct str mirror_author(struct arena *a, struct str name) {
+  struct buf b = BUF(a);
+  name = present_line(a, name);
+  buf_adds(&b, AUTHOR " by ");
+  for (size_t i = 0; i < name.n; i++)
+    buf_addc(&b, name.p[i] == '(' ? '[' : name.p[i] == ')' ? ']' : name.p[i]);
+  buf_adds(&b, ", not by a person)");
+  return buf_str(&b);
 }
 
 /* ---- stripping ---- */
@@ -173,6 +211,12 @@ static size_t damaged_end(struct str text, size_t from) {
       size_t line = str_find(text, STR("\n"), from);
       return line == SIZE_MAX ? text.n : line;
     }
+  if (is_author_mark(str_slice(text, from, text.n))) {
+    to += sizeof(ANCHOR_BY) - 1;
+    while (to < text.n && strchr(" ->", text.p[to]))
+      to++;
+    return to;
+  }
   while (to < text.n && is_remains(str_slice(text, to, to + 1)))
     if (++to == text.n || ascii_space(text.p[to]))
       word = to;
@@ -197,6 +241,8 @@ static bool strip_next(struct mirror_block *b, struct str text, size_t *pos, str
   if (!ours)
     ours = begin == sizeof(ANCHOR_BEGIN) - 1 ? take_long(b, content) : take_short(b, content);
   buf_add(out, str_slice(text, *pos, ours ? at : after));
+  if (ours && begin == sizeof(ANCHOR_BEGIN) - 1 && is_author_mark(content))
+    after = author_end(text, after);
   *pos = after;
   if (ours)
     close_gap(out, text, after);

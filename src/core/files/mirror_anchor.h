@@ -8,6 +8,7 @@
 #define ANCHOR_HEADER "<!-- Each bullet is a memory." /* below the title of a new page */
 #define ANCHOR_END "-->"
 #define ANCHOR_PAGE "page"                              /* the list at the end of the page */
+#define ANCHOR_BY "by"                                  /* precedes the author of a bullet, in parentheses */
 #define ANCHOR_LEFT_OUT ANCHOR_BEGIN "left " ANCHOR_END /* ends a notice about memories left out */
 
 /* Keyword of a note in its comment; NULL for MIRROR_NO_NOTE. */
@@ -22,5 +23,7 @@ struct str mirror_strip_anchors(struct arena *a, struct mirror_block *b, struct 
 /* An anchor, as it is written now and as 0.1.0 wrote it. */
 struct str mirror_anchor(struct arena *a, int64_t id, struct str code);
 struct str mirror_anchor_of_0_1_0(struct arena *a, struct str uid, struct str hash);
+/* The author of a bullet, after its mark: "(written by bot, not by a person)". */
+struct str mirror_author(struct arena *a, struct str name);
 /* True if a text directly after a bullet would be parsed as part of it. */
 bool mirror_is_continuation(struct str text);

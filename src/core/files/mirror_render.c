@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "core/files/mirror_anchor.h"
 
-enum { WHY_BYTES = 600, NOTICE_CHARS = 600 };
+enum { WHY_BYTES = 600, NOTICE_CHARS = 750 };
 
 struct place {
   int64_t id;
@@ -21,8 +21,10 @@ struct writer {
   bool *chosen;        /* per entry: it fits */
   bool *done;          /* per entry: it was written */
   size_t *of_block;    /* per block: index of its entry; SIZE_MAX if none */
-  size_t *insert_at;   /* per section: block before which new bullets are inserted; SIZE_MAX if it has no heading */
-  bool after_bullet;   /* only blank lines were written since the last bullet */
+  /* Per section, for blockers of agents and for all others: block before which new bullets are inserted; SIZE_MAX if
+   * the section has no heading. */
+  size_t *insert_at[2];
+  bool after_bullet; /* only blank lines were written since the last bullet */
   struct buf out;
   struct buf list; /* shown memories, for the last line */
 };
@@ -56,14 +58,19 @@ static struct str heading_of(struct arena *a, int section) {
 
 static struct str entry_text(const struct writer *w, const struct mirror_entry *e, struct str prefix) {
   struct buf b = BUF(w->a);
+  struct str author = e->author.p ? mirror_author(w->a, e->author) : STR("");
   if (w->options->plain) {
-    add_text(&b, prefix, e->text, arena_printf(w->a, " [%lld]", (long long)e->id));
+    add_text(&b, prefix, e->text,
+             arena_printf(w->a, " [%lld]%s%.*s", (long long)e->id, author.n ? " " : "", STR_ARG(author)));
     return buf_str(&b);
   }
-  struct str text = mirror_escape(w->a, e->text);
+  struct str text = mirror_escape(w->a, e->text), anchor = mirror_code(w->a, e->uid, e->text);
+  anchor = anchor_of(w->a, e->id, anchor);
+  if (author.n)
+    anchor = arena_printf(w->a, " " ANCHOR_BEGIN ANCHOR_BY " " ANCHOR_END "%.*s%.*s", STR_ARG(author), STR_ARG(anchor));
   if (e->task)
     text = arena_printf(w->a, "[ ] %.*s", STR_ARG(text));
-  add_text(&b, prefix, text, anchor_of(w->a, e->id, mirror_code(w->a, e->uid, e->text)));
+  add_text(&b, prefix, text, anchor);
   return buf_str(&b);
 }
 
@@ -145,21 +152,38 @@ static void find_places(struct writer *w) {
   }
 }
 
+/* True for a blocker of an agent: it comes after those of persons. */
+static bool is_agents(const struct mirror_entry *e) { return e->author.p; }
+
+/* The block after the last blocker of a person among the bullets that begin at a block; that block if there is none. */
+static size_t after_blockers(const struct writer *w, size_t at) {
+  size_t after = at;
+  for (size_t i = at; i < w->page->blocks.n && w->page->blocks.v[i].kind != MIRROR_HEADING; i++) {
+    const struct mirror_entry *e = w->of_block[i] == SIZE_MAX ? NULL : &w->entries->v[w->of_block[i]];
+    if (e && e->blocker && !is_agents(e))
+      after = i + 1;
+  }
+  return after;
+}
+
 /* New bullets are inserted before the first bullet of their section, or after the prose below its heading. */
 static void find_inserts(struct writer *w) {
   size_t sections = mirror_section_count(), n = w->page->blocks.n;
-  w->insert_at = arena_array(w->a, size_t, sections + 1);
-  for (size_t i = 0; i < sections; i++)
-    w->insert_at[i] = SIZE_MAX;
+  for (int agents = 0; agents < 2; agents++) {
+    w->insert_at[agents] = arena_array(w->a, size_t, sections + 1);
+    for (size_t i = 0; i < sections; i++)
+      w->insert_at[agents][i] = SIZE_MAX;
+  }
   for (size_t i = 0; i < n; i++) {
     const struct mirror_block *b = &w->page->blocks.v[i];
-    if (b->kind != MIRROR_HEADING || !b->own || w->insert_at[b->section] != SIZE_MAX)
+    if (b->kind != MIRROR_HEADING || !b->own || w->insert_at[0][b->section] != SIZE_MAX)
       continue;
     assert(b->section >= 0 && (size_t)b->section < sections);
     size_t at = i + 1;
     while (at < n && w->page->blocks.v[at].kind == MIRROR_PROSE)
       at++;
-    w->insert_at[b->section] = at;
+    w->insert_at[0][b->section] = at;
+    w->insert_at[1][b->section] = after_blockers(w, at);
   }
 }
 
@@ -216,7 +240,7 @@ static void choose(struct writer *w, struct str header, struct mirror_counts *co
     size_t cost = 0;
     if (!b || !is_held(b))
       cost += chars_of(w, entry_text(w, e, b ? b->prefix : STR("- ")));
-    bool heading = !b && w->insert_at[e->section] == SIZE_MAX && !headed[e->section];
+    bool heading = !b && w->insert_at[0][e->section] == SIZE_MAX && !headed[e->section];
     if (heading)
       cost += chars_of(w, heading_of(w->a, e->section));
     w->chosen[i] = used + cost <= room;
@@ -262,35 +286,39 @@ static void add_entry(struct writer *w, size_t i, struct str prefix) {
   w->after_bullet = true;
 }
 
-/* Adds the entries of a section that have no bullet yet. */
-static bool add_new(struct writer *w, int section, const bool *placed, struct str prefix) {
-  bool any = false;
-  for (size_t i = 0; i < w->entries->n; i++)
-    if (w->entries->v[i].section == section && w->chosen[i] && !placed[i] && !w->done[i]) {
-      add_entry(w, i, prefix);
-      any = true;
-    }
-  return any;
+/* True for an entry of a section that has no bullet yet and whose bullet is inserted before this block. */
+static bool is_new(const struct writer *w, size_t i, int section, size_t block, const bool *placed) {
+  const struct mirror_entry *e = &w->entries->v[i];
+  return e->section == section && w->insert_at[is_agents(e)][section] == block && w->chosen[i] && !placed[i] &&
+         !w->done[i];
 }
 
-static bool has_new(const struct writer *w, int section, const bool *placed) {
+static void add_new(struct writer *w, int section, size_t block, const bool *placed, struct str prefix) {
   for (size_t i = 0; i < w->entries->n; i++)
-    if (w->entries->v[i].section == section && w->chosen[i] && !placed[i] && !w->done[i])
+    if (is_new(w, i, section, block, placed))
+      add_entry(w, i, prefix);
+}
+
+static bool has_new(const struct writer *w, int section, size_t block, const bool *placed) {
+  for (size_t i = 0; i < w->entries->n; i++)
+    if (is_new(w, i, section, block, placed))
       return true;
   return false;
 }
 
 static void insert_before(struct writer *w, size_t block, const bool *placed) {
-  const struct mirror_block *b = block < w->page->blocks.n ? &w->page->blocks.v[block] : NULL;
+  const struct mirror_block *next = block < w->page->blocks.n ? &w->page->blocks.v[block] : NULL;
+  const struct mirror_block *last = block ? &w->page->blocks.v[block - 1] : NULL;
+  const struct mirror_block *bullet = last && last->kind == MIRROR_BULLET ? last : next;
   for (size_t s = 0; s < mirror_section_count(); s++) {
-    if (w->insert_at[s] != block || !has_new(w, (int)s, placed))
+    if ((w->insert_at[0][s] != block && w->insert_at[1][s] != block) || !has_new(w, (int)s, block, placed))
       continue;
-    if (b && b->kind == MIRROR_BULLET) {
-      bool plain = b->prefix.n == 2 && strchr("-*+", b->prefix.p[0]);
-      add_new(w, (int)s, placed, plain ? b->prefix : STR("- "));
+    if (bullet && bullet->kind == MIRROR_BULLET) {
+      bool plain = bullet->prefix.n == 2 && strchr("-*+", bullet->prefix.p[0]);
+      add_new(w, (int)s, block, placed, plain ? bullet->prefix : STR("- "));
     } else {
       blank_line(&w->out);
-      add_new(w, (int)s, placed, STR("- "));
+      add_new(w, (int)s, block, placed, STR("- "));
       buf_addc(&w->out, '\n');
     }
   }
@@ -334,18 +362,37 @@ static struct str header_of(const struct writer *w) {
 
 static void add_sections(struct writer *w, const bool *placed) {
   for (size_t s = 0; s < mirror_section_count(); s++)
-    if (has_new(w, (int)s, placed)) {
+    if (has_new(w, (int)s, SIZE_MAX, placed)) {
       struct str heading = heading_of(w->a, (int)s);
       blank_line(&w->out);
       buf_add(&w->out, str_slice(heading, 1, heading.n));
-      add_new(w, (int)s, placed, STR("- "));
+      add_new(w, (int)s, SIZE_MAX, placed, STR("- "));
     }
+}
+
+/* Counts the memories that the page showed once. */
+static void add_retired(struct writer *w, const char *anchor) {
+  const struct mirror_options *o = w->options;
+  const struct {
+    int64_t count;
+    const char *one, *many, *why, *list;
+  } rows[] = {
+      {o->faded, "faded memory", "faded memories", ", not used for long", "list --state faded"},
+      {o->archived, "archived memory", "archived memories", ", not used for long", "list --state archived"},
+      {o->expired, "expired memory", "expired memories", "", "list --state expired"},
+      {o->stale, "stale task", "stale tasks", "", "task list --status stale"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+    if (rows[i].count)
+      buf_addf(&w->out, "*Left out: %lld %s%s; 'cairn %s' shows %s.*%s\n", (long long)rows[i].count,
+               rows[i].count == 1 ? rows[i].one : rows[i].many, rows[i].why, rows[i].list,
+               rows[i].count == 1 ? "it" : "them", anchor);
 }
 
 static void add_notices(struct writer *w, const struct mirror_counts *counts) {
   const char *anchor = w->options->plain ? "" : " " ANCHOR_LEFT_OUT;
   const struct mirror_options *o = w->options;
-  if (counts->left_out || o->hidden || o->faded || o->stale)
+  if (counts->left_out || o->hidden || o->faded || o->archived || o->expired || o->stale)
     blank_line(&w->out);
   if (counts->left_out)
     buf_addf(&w->out, "*Left out: %zu more that do not fit into %zu characters; 'cairn list' shows all.*%s\n",
@@ -353,12 +400,7 @@ static void add_notices(struct writer *w, const struct mirror_counts *counts) {
   if (o->hidden)
     buf_addf(&w->out, "*Left out: %lld untrusted %s from tools or imports that %s not promoted.*%s\n",
              (long long)o->hidden, o->hidden == 1 ? "memory" : "memories", o->hidden == 1 ? "was" : "were", anchor);
-  if (o->faded)
-    buf_addf(&w->out, "*Left out: %lld faded %s, not used for long; 'cairn list --state faded' shows %s.*%s\n",
-             (long long)o->faded, o->faded == 1 ? "memory" : "memories", o->faded == 1 ? "it" : "them", anchor);
-  if (o->stale)
-    buf_addf(&w->out, "*Left out: %lld stale task%s; 'cairn task list --status stale' shows %s.*%s\n",
-             (long long)o->stale, o->stale == 1 ? "" : "s", o->stale == 1 ? "it" : "them", anchor);
+  add_retired(w, anchor);
 }
 
 static struct str render_once(struct arena *a, const struct mirror_page *page, const struct mirror_entries *entries,

@@ -17,9 +17,29 @@ static enum status add_entry(struct op_call *call, struct memory *m, struct mirr
                            .uid = m->uid,
                            .text = mirror_text(call->arena, m->headline, m->body),
                            .section = mirror_section_of(type_find(m->type)),
-                           .task = str_is(m->kind, kind_names[KIND_TASK])};
+                           .task = str_is(m->kind, kind_names[KIND_TASK]),
+                           .blocker = str_is(m->severity, "blocker")};
+  if (e.blocker)
+    e.author = memory_author(m);
   *chars += utf8_length(e.text);
   list_push(call->arena, list, e);
+  return STATUS_OK;
+}
+
+/* Counts the trusted memories that maintenance has retired, and those whose time to live has ended. */
+static enum status count_retired(struct op_call *call, const struct scope *scope, struct mirror_options *options) {
+  const struct {
+    struct filter which;
+    int64_t *count;
+  } rows[] = {{{.states = "'faded'"}, &options->faded},
+              {{.states = "'archived'"}, &options->archived},
+              {{.states = "'expired'"}, &options->expired},
+              {{.status = STR("stale")}, &options->stale}};
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    struct filter f = rows[i].which;
+    f.trusted = true;
+    TRY(memory_count(call->engine->store, scope, &f, call->arena, rows[i].count, call->err));
+  }
   return STATUS_OK;
 }
 
@@ -58,10 +78,7 @@ enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars
                                          .max_chars = max_chars,
                                          .hidden = every > trusted ? every - trusted : 0,
                                          .more = more};
-  struct filter faded = {.trusted = true, .states = "'faded'"};
-  struct filter stale = {.trusted = true, .status = STR("stale")};
-  TRY(memory_count(st, &scope, &faded, call->arena, &ret_options->faded, call->err));
-  return memory_count(st, &scope, &stale, call->arena, &ret_options->stale, call->err);
+  return count_retired(call, &scope, ret_options);
 }
 
 /* ---- memories that the page names ---- */

@@ -314,10 +314,16 @@ static void put_counts(struct op_call *call, const struct mirror_counts *counts,
   json_put_int(call->doc, call->result, "shown", (int64_t)counts->shown);
   json_put_int(call->doc, call->result, "left_out", (int64_t)counts->left_out);
   json_put_int(call->doc, call->result, "hidden", options->hidden);
-  if (options->faded)
-    json_put_int(call->doc, call->result, "faded", options->faded);
-  if (options->stale)
-    json_put_int(call->doc, call->result, "stale", options->stale);
+  const struct {
+    const char *name;
+    int64_t count;
+  } retired[] = {{"faded", options->faded},
+                 {"archived", options->archived},
+                 {"expired", options->expired},
+                 {"stale", options->stale}};
+  for (size_t i = 0; i < ARRAY_LEN(retired); i++)
+    if (retired[i].count)
+      json_put_int(call->doc, call->result, retired[i].name, retired[i].count);
 }
 
 enum status op_sync(struct op_call *call) {

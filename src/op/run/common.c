@@ -322,7 +322,8 @@ void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
 }
 
 void show_expired(const struct op_call *call, struct memory *m) {
-  if (!str_is(m->state, "active") || !m->expires_at || m->expires_at > call->now)
+  bool may_expire = str_is(m->state, "active") || str_is(m->state, "archived") || str_is(m->state, "faded");
+  if (!may_expire || !m->expires_at || m->expires_at > call->now)
     return;
   m->state = STR("expired");
   m->state_reason = STR("its time to live ended");

@@ -77,7 +77,7 @@ void put_trust(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
 struct str quote_headline(struct arena *a, const struct memory *m);
 /* Everything: fields, body, lists, notes, links, and the hash of all these; a banner if it is superseded. */
 NODISCARD enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m);
-/* Sets the state of an active memory to expired if its expiry has passed but maintenance has not run yet. */
+/* Sets the state to expired if the time to live has ended but maintenance has not marked the memory. */
 void show_expired(const struct op_call *call, struct memory *m);
 /* Votes and notes of agents. */
 NODISCARD enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);

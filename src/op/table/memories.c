@@ -128,11 +128,11 @@ const struct op memories_ops[] = {
    .routes = ROUTES(ROUTE("GET", "/memories/{id}", .to = "id")),
    .run = op_get},
   {.name = "list", .group = "Memories", .summary = "List memories, newest first",
-   .help = "Filters apply before the limit. The first page counts matching memories that are faded or archived, which "
-   "--state lists. With --in, also lists text read from files.",
+   .help = "Filters apply before the limit. The first page counts matching memories that are faded, archived or "
+   "expired, which --state lists. With --in, also lists text read from files.",
    .example = "cairn list --kind rule\ncairn list --state superseded --since 30d",
    .params = list_params, .flags = OP_EVERYDAY | OP_PROJECT,
-   .result = "memories:[@listed] count:int total:int offset:int faded?:int archived?:int next_cursor?",
+   .result = "memories:[@listed] count:int total:int offset:int faded?:int archived?:int expired?:int next_cursor?",
    .routes = ROUTES(ROUTE("GET", "/memories", .page = "cursor")),
    .run = op_list},
   {.name = "capture", .group = "Memories", .summary = "Split raw text into memories",

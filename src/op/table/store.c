@@ -205,7 +205,7 @@ const struct op store_ops[] = {
    .params = sync_params, .flags = OP_WRITE | OP_GATED,
    .local = "reads and writes a file on the server",
    .result = "file project written:bool created:bool dry_run:bool shown:int left_out:int hidden:int "
-   "faded?:int stale?:int added:[(line:int id:int headline supersedes?:int)] "
+   "faded?:int archived?:int expired?:int stale?:int added:[(line:int id:int headline supersedes?:int)] "
    "changed:[(line:int id:int headline supersedes?:int)] "
    "removed:[(id:int headline state?)] finished:[obj] refused:[(line?:int id?:int code error fix?:advice)] "
    "conflicts:[(line:int id:int text stored)] offer? txn?:int",
@@ -215,7 +215,7 @@ const struct op store_ops[] = {
    "without anchors. Reads and writes no file.",
    .example = "cairn page",
    .params = page_params, .flags = OP_PROJECT,
-   .result = "text shown:int left_out:int hidden:int faded?:int stale?:int",
+   .result = "text shown:int left_out:int hidden:int faded?:int archived?:int expired?:int stale?:int",
    .run = op_page},
   {.name = "backup", .group = "Store", .summary = "Back up the store to a file, while it is in use",
    .help = "The backup is itself a store, also for a store on a server: open it with --db, or restore it with 'cairn "

@@ -288,8 +288,8 @@ enum status op_get(struct op_call *call) {
 
 static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
   struct str detail = json_str(call->args, "detail");
+  show_expired(call, m);
   if (str_is(detail, "full")) {
-    show_expired(call, m);
     TRY(put_full(call, obj, m));
     return load_and_put_place(call, obj, m);
   }
@@ -303,10 +303,11 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
   return load_and_put_place(call, obj, m);
 }
 
-/* Counts of memories that the list leaves out because they are faded or archived, on the first page. */
+/* Counts of memories that the list leaves out because of their state, on the first page. A list of the past has
+ * them. */
 static enum status put_retired(struct op_call *call, const struct scope *scope, struct filter f) {
-  static const char *const states[] = {"faded", "archived"};
-  if (f.states || f.offset || f.after.id)
+  static const char *const states[] = {"faded", "archived", "expired"};
+  if (f.states || f.offset || f.after.id || scope->as_of)
     return STATUS_OK;
   for (size_t i = 0; i < ARRAY_LEN(states); i++) {
     int64_t n = 0;

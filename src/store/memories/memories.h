@@ -105,10 +105,11 @@ NODISCARD enum status memories_by_ids(struct store *st, struct str team, struct 
 /* By priority, then oldest first. */
 #define TASK_RANK "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END"
 #define TASK_ORDER TASK_RANK ", m.created_at, m.id"
-/* For pages that cannot show all: blockers and memories delivered at boot, then the newest. */
+/* For pages that cannot show all: blockers of persons, then other blockers and memories delivered at boot, then the
+ * newest. */
 #define PAGE_ORDER                                                                                                     \
-  "CASE WHEN m.severity = 'blocker' OR m.delivery IN ('boot', 'pinned') THEN 0 ELSE 1 END, m.created_at DESC, m.id "   \
-  "DESC"
+  "CASE WHEN m.severity = 'blocker' AND m.trust = 'user' THEN 0"                                                       \
+  " WHEN m.severity = 'blocker' OR m.delivery IN ('boot', 'pinned') THEN 1 ELSE 2 END, m.created_at DESC, m.id DESC"
 
 /* Cursor: position of a memory in a list. Stays valid when others are added or removed. */
 struct position {

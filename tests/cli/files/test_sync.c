@@ -289,25 +289,77 @@ TEST(bullets_of_retired_memories_are_named) {
   web("fact", "Sessions live in Redis.");
   int64_t faded = STORE_AS_AGENT("--project", "web", "--type", "fact", "Caches live in memcached.");
   int64_t expired = STORE("--project", "web", "--ttl", "10d", "The freeze ends soon.");
+  int64_t archived = STORE_AS_AGENT("--project", "web", "--type", "incident", "The disk of db4 was full.");
   SYNC();
   put(str_from(textf("%.*s\n- Written by hand.\n", STR_ARG(text()))));
   CHECK_INT(jlen(SYNC(), "added"), 1);
-  cli_day(60);
+  cli_day(100);
   OK("maintain");
   yyjson_val *r = SYNC("--dry-run");
-  CHECK_INT(jlen(r, "removed"), 2);
+  CHECK_INT(jlen(r, "removed"), 3);
   r = SYNC();
-  CHECK_INT(jlen(r, "removed"), 2);
+  CHECK_INT(jlen(r, "removed"), 3);
   CHECK_INT(jint(r, "shown"), 2);
   int at = jpos(r, "removed", faded);
   CHECK_STR(jstr(r, textf("removed[%d].state", at)), "faded");
   CHECK_STR(jstr(r, textf("removed[%d].headline", at)), "Caches live in memcached");
   CHECK_STR(jstr(r, textf("removed[%d].state", jpos(r, "removed", expired))), "expired");
+  CHECK_STR(jstr(r, textf("removed[%d].state", jpos(r, "removed", archived))), "archived");
   CHECK(has(text(), "Sessions live in Redis.") && has(text(), "Written by hand."));
   r = SYNC();
   CHECK_INT(jlen(r, "removed"), 0);
+  CHECK(!jbool(r, "written"));
   CHECK_INT(jint(r, "faded"), 1);
+  CHECK_INT(jint(r, "archived"), 1);
+  CHECK_INT(jint(r, "expired"), 1);
   CHECK(has(text(), "*Left out: 1 faded memory, not used for long; 'cairn list --state faded' shows it.*"));
+  CHECK(has(text(), "*Left out: 1 archived memory, not used for long; 'cairn list --state archived' shows it.*"));
+  CHECK(has(text(), "*Left out: 1 expired memory; 'cairn list --state expired' shows it.*"));
+  CHECK(has(CAIRN("sync", "--project", "web").out, ", 1 faded, 1 archived, 1 expired\n"));
+  r = OK("page", "--project", "web");
+  CHECK_INT(jint(r, "archived"), 1);
+  CHECK(has(jstr(r, "text"), "*Left out: 1 expired memory;"));
+}
+
+TEST(expired_memories_are_counted_before_and_after_maintenance) {
+  web("fact", "Sessions live in Redis.");
+  STORE("--project", "web", "--ttl", "10d", "The freeze ends soon.");
+  SYNC();
+  cli_day(11);
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "removed"), 1);
+  CHECK_INT(jint(r, "expired"), 1);
+  struct str before = text();
+  OK("maintain");
+  r = SYNC();
+  CHECK(!jbool(r, "written"));
+  CHECK_INT(jint(r, "expired"), 1);
+  cli_day(12);
+  CHECK(!jbool(SYNC(), "written"));
+  CHECK_STR(text(), cstr(before));
+}
+
+TEST(a_blocker_of_an_agent_names_its_author) {
+  OK("agent", "add", "bot", "--role", "admin");
+  int64_t mine = web("guardrail", "Never print a secret.");
+  int64_t id = STORE_AS_AGENT("--project", "web", "--type", "guardrail", "Never deploy on Friday.");
+  SYNC();
+  struct str s = text();
+  const char *shown = "- Never deploy on Friday. <!-- cairn:by -->(written by bot, not by a person) <!--#";
+  CHECK(str_find(s, STR("- Never print a secret. <!--#"), 0) < str_find(s, str_from(shown), 0));
+  CHECK(has(s, shown));
+  CHECK(!jbool(SYNC(), "written"));
+  struct str plain = jstr(OK("page", "--project", "web"), "text");
+  size_t first = str_find(plain, str_from(textf("- Never print a secret. [%s]\n", num(mine))), 0);
+  CHECK(first < str_find(plain,
+                         str_from(textf("- Never deploy on Friday. [%s] (written by bot, not by a person)\n", num(id))),
+                         0));
+  edit("on Friday", "on Fridays");
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "changed"), 1);
+  CHECK_STR(jstr(OK("get", num(jint(r, "changed[0].id"))), "body"), "Never deploy on Fridays.");
+  CHECK(has(text(), "- Never deploy on Fridays. <!--#")); /* a person wrote this one */
+  CHECK(!jbool(SYNC(), "written"));
 }
 
 TEST(the_page_counts_stale_tasks) {

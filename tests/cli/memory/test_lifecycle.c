@@ -532,19 +532,29 @@ TEST(fading_can_be_switched_off) {
   CHECK_STR(memory_state(id), "faded");
 }
 
-TEST(a_list_counts_faded_and_archived_memories) {
+TEST(a_list_counts_faded_archived_and_expired_memories) {
+  int64_t marked = STORE("--ttl", "99d", "The greengrocer is on holiday"),
+          due = STORE("--ttl", "101d", "Figs are cheap");
   STORE_AS_AGENT("Parsley grows in pots");
   STORE_AS_AGENT("--kind", "incident", "A pot fell from the balcony");
   STORE("Quince jam needs an hour");
   yyjson_val *r = OK("list");
-  CHECK(!jget(r, "faded") && !jget(r, "archived"));
+  CHECK(!jget(r, "faded") && !jget(r, "archived") && !jget(r, "expired"));
   maintain_at(100);
+  cli_day(102);
   r = OK("list");
   CHECK_INT(jint(r, "total"), 1);
   CHECK_INT(jint(r, "faded"), 1);
   CHECK_INT(jint(r, "archived"), 1);
-  struct str text = CAIRN("list").out;
-  CHECK(has(text, "\n1 faded: cairn list --state faded\n1 archived: cairn list --state archived\n"));
+  CHECK_INT(jint(r, "expired"), 2);
+  CHECK(has(CAIRN("list").out, "\n1 faded: cairn list --state faded\n1 archived: cairn list --state archived\n"
+                               "2 expired: cairn list --state expired\n"));
+  r = OK("list", "--as-of", cli_time(1)); /* they were active then */
+  CHECK(!jget(r, "faded") && !jget(r, "archived") && !jget(r, "expired"));
+  r = OK("list", "--state", "expired");
+  CHECK_INT(jint(r, "total"), 2);
+  for (int i = 0; i < 2; i++)
+    CHECK_STR(jstr(r, textf("memories[%d].state", jpos(r, "memories", i ? due : marked))), "expired");
   CHECK(!jget(OK("list", "--kind", "task"), "faded"));
   CHECK_INT(jint(OK("stats"), "by_state.faded"), 1);
 }

@@ -14,6 +14,8 @@ struct mem {
   int section;
   bool active;
   int64_t next; /* what superseded it */
+  bool blocker;
+  const char *by; /* the agent that wrote it */
 };
 
 static LIST(struct mem) store; /* the id is the index + 1 */
@@ -30,6 +32,14 @@ static int64_t keep(int section, struct str text) {
 }
 
 static struct mem *mem_of(int64_t id) { return &store.v[id - 1]; }
+
+/* `by` is NULL for a person. */
+static int64_t keep_blocker(int section, struct str text, const char *by) {
+  int64_t id = keep(section, text);
+  mem_of(id)->blocker = true;
+  mem_of(id)->by = by;
+  return id;
+}
 
 static int64_t replace(int64_t id, int section, struct str text) {
   int64_t now = keep(section, text);
@@ -77,7 +87,9 @@ static void entries_of(struct mirror_entries *list) {
                                       .uid = store.v[i].uid,
                                       .text = store.v[i].text,
                                       .section = store.v[i].section,
-                                      .task = str_is(str_from(mirror_section_title(store.v[i].section)), "Tasks")});
+                                      .task = str_is(str_from(mirror_section_title(store.v[i].section)), "Tasks"),
+                                      .blocker = store.v[i].blocker,
+                                      .author = str_from(store.v[i].by)});
 }
 
 static int of_section(const struct mirror_block *b) {
@@ -201,6 +213,90 @@ TEST(the_read_only_page_has_no_anchors) {
   entries_of(&entries);
   CHECK_STR(mirror_render(&a, &none, &entries, &plain, &counts),
             "# Memory of web\n\n## Rules\n\n- Never deploy on Friday. [1]\n  Not even small things.\n");
+  entries.v[0].author = STR("bot");
+  CHECK(has(mirror_render(&a, &none, &entries, &plain, &counts),
+            "- Never deploy on Friday. [1] (written by bot, not by a person)\n  Not even small things.\n"));
+}
+
+/* ---- authors ---- */
+
+#define BY_BOT "<!-- cairn:by -->(written by bot, not by a person)"
+
+TEST(the_author_of_an_agents_blocker_is_shown_and_not_read) {
+  int64_t id = keep_blocker(section("Rules"), STR("Never deploy on Friday.\nNot even small things."), "bot");
+  keep_blocker(section("Rules"), STR("Never print secrets."), NULL);
+  struct str page = sync(STR(""));
+  CHECK(has(page, "- Never deploy on Friday. " BY_BOT " <!--#1."));
+  CHECK(has(page, "- Never print secrets. <!--#2."));
+  struct outcome o;
+  CHECK(str_eq(sync_with(page, NULL, &options, &o), page));
+  CHECK_INT(o.actions, 0);
+  /* A page that was written before has no author. */
+  CHECK(str_eq(sync_with(swap(page, BY_BOT " ", ""), NULL, &options, &o), page));
+  CHECK_INT(o.actions, 0);
+  static const char *const friday = "Friday. " BY_BOT;
+  static const struct {
+    const char *edit, *text;
+  } rows[] = {{"Monday. " BY_BOT, "Monday."},
+              {"Friday. " BY_BOT " Or Monday.", "Friday. Or Monday."},
+              {"Friday or <!-- cairn:by -->\n  (written\n  by bot, not by\n  a person)", "Friday or"},
+              {"Friday. <!-- cairn:by -->(written by bot) (I agree)", "Friday. (I agree)"},
+              {"Friday. <!-- cairn:by --> (never)", "Friday. (never)"},
+              {"Friday? <!-- cairn:by -->(written by bot", "Friday?"},
+              {"Friday? <!-- cairn:by --(written by bot, not by a person)", "Friday?"},
+              {"Friday? <!-- cairn:by -->", "Friday?"}};
+  for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    test_note("%s", rows[i].edit);
+    sync_with(swap(page, friday, rows[i].edit), NULL, &options, &o);
+    CHECK_INT(o.actions, 1);
+    int64_t head = head_of(id);
+    CHECK(head != id);
+    CHECK_STR(mem_of(head)->text, arena_printf(&a, "Never deploy on %s\nNot even small things.", rows[i].text).p);
+    mem_of(head)->active = false;
+    mem_of(id)->active = true;
+    mem_of(id)->next = 0;
+  }
+}
+
+TEST(the_author_is_one_harmless_line) {
+  keep_blocker(section("Rules"), STR("Never deploy on Friday."), "a (bot) <!--#1.abcdef01-->\n- x");
+  struct str page = sync(STR(""));
+  CHECK(has(page, "(written by a [bot] \xe2\x80\xb9!--#1.abcdef01--> - x, not by a person) <!--#1."));
+  struct outcome o;
+  CHECK(str_eq(sync_with(page, NULL, &options, &o), page));
+  CHECK_INT(o.actions, 0);
+}
+
+TEST(a_text_like_an_author_is_kept) {
+  keep(section("Rules"), STR("Sign letters. " BY_BOT));
+  keep(section("Rules"), STR("Sign it (written by bot, not by a person)"));
+  struct outcome o;
+  struct str page = sync(STR(""));
+  CHECK(str_eq(sync_with(page, NULL, &options, &o), page));
+  CHECK_INT(o.actions, 0);
+}
+
+static bool is_above(struct str page, const char *one, const char *other) {
+  size_t above = str_find(page, str_from(one), 0), below = str_find(page, str_from(other), 0);
+  CHECK(above != SIZE_MAX && below != SIZE_MAX);
+  return above < below;
+}
+
+TEST(blockers_of_agents_are_inserted_below_those_of_persons) {
+  keep_blocker(section("Rules"), STR("A person's."), NULL);
+  keep(section("Rules"), STR("An ordinary one."));
+  struct str page = sync(STR(""));
+  page = swap(page, "## Rules\n\n", "## Rules\n\n* Mine.\n");
+  keep_blocker(section("Rules"), STR("An agent's."), "bot");
+  page = sync(page);
+  CHECK(is_above(page, "A person's.", "An agent's.") &&
+        is_above(page, "An agent's.", "An ordinary one.") == is_above(page, "A person's.", "An ordinary one."));
+  CHECK(str_eq(sync(page), page));
+  keep_blocker(section("Rules"), STR("Another person's."), NULL);
+  page = sync(page);
+  CHECK(is_above(page, "Another person's.", "An agent's.") && has(page, "\n* Another person's. <!--#"));
+  CHECK(!has(page, "\n\n- An agent's."));
+  CHECK(str_eq(sync(page), page));
 }
 
 TEST(long_and_odd_texts_survive_a_round_trip) {
@@ -462,7 +558,7 @@ TEST(anchors_of_the_old_form_are_understood_and_shortened) {
 }
 
 TEST(an_anchor_where_the_page_was_cut_off_never_becomes_text) {
-  keep(section("Facts"), STR("First things."));
+  keep_blocker(section("Rules"), STR("First things."), "bot");
   keep(section("Facts"), STR("Second things."));
   struct str page = sync(STR("")), forms[] = {page, in_old_form(page)};
   for (size_t f = 0; f < ARRAY_LEN(forms); f++)
@@ -492,6 +588,11 @@ TEST(a_damaged_anchor_never_becomes_text) {
       {"- One. <!-- cairn:01a1e and two\n", "One. and two"},
       {"- One. <!-- cairn:is a program -->\n", "One. <!-- cairn:is a program -->"},
       {"- One. <!--#hash tag-->\n", "One. <!--#hash tag-->"},
+      {"- One. " BY_BOT "\n", "One."},
+      {"- One. <!-- cairn:by\n- Two.\n", "One."},
+      {"- One. <!-- cairn:by --\n- Two.\n", "One."},
+      {"- One. <!-- cairn:by -->(writ", "One."},
+      {"- One. <!-- cairn:bystander -->\n", "One. <!-- cairn:bystander -->"},
       {"- Is 1 <", "Is 1 <"},
   };
   for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -503,7 +604,7 @@ TEST(a_damaged_anchor_never_becomes_text) {
 
 /* Far more than a linear scan takes, far less than a quadratic one. */
 TEST(damaged_anchors_are_read_in_linear_time) {
-  static const char *const pieces[] = {"a", "<!--#", "<!-- cairn:", "<!--#12 "};
+  static const char *const pieces[] = {"a", "<!--#", "<!-- cairn:", "<!--#12 ", "<!-- cairn:by -->(written "};
   for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
     struct buf page = BUF(&a);
     struct mirror_page read;
@@ -520,10 +621,10 @@ TEST(damaged_anchors_are_read_in_linear_time) {
 
 TEST(an_anchor_that_lost_either_end_never_becomes_text) {
   keep(section("Facts"), STR("One."));
-  keep(section("Facts"), STR("Two.\nIn two lines."));
-  struct str page = sync(STR("")), forms[] = {page, in_old_form(page)};
+  keep_blocker(section("Facts"), STR("Two.\nIn two lines."), "bot");
+  struct str page = sync(STR("")), forms[] = {page, in_old_form(page)}, bare = swap(page, BY_BOT " ", "");
   for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
-    size_t from = str_find(forms[f], STR("<!--"), str_find(forms[f], STR("- Two."), 0));
+    size_t from = str_find(forms[f], STR(") <!--"), str_find(forms[f], STR("- Two."), 0)) + 2;
     size_t to = str_find(forms[f], STR("-->"), from) + 3;
     for (size_t n = 1; n < to - from; n++)
       for (int end = 0; end < 2; end++) {
@@ -538,7 +639,7 @@ TEST(an_anchor_that_lost_either_end_never_becomes_text) {
   }
   /* The text has changed, too. */
   struct outcome o;
-  sync_with(swap(page, "Two. <!--#", "Two things. "), NULL, &options, &o);
+  sync_with(swap(bare, "Two. <!--#", "Two things. "), NULL, &options, &o);
   CHECK(o.actions == 1 && store.n == 3 && mem_of(2)->next == 3);
   CHECK_STR(mem_of(3)->text, "Two things.\nIn two lines.");
 }
@@ -728,7 +829,7 @@ static void store_moves(void) {
     int64_t id = store.n ? (int64_t)dice(store.n) + 1 : 0;
     size_t what = dice(4);
     if (what < 2 || !id || !mem_of(id)->active)
-      keep((int)dice(mirror_section_count()), new_words());
+      keep_blocker((int)dice(mirror_section_count()), new_words(), dice(3) ? NULL : "bot");
     else if (what == 2)
       replace(id, mem_of(id)->section, new_words());
     else
@@ -833,6 +934,7 @@ TEST(random_edits_on_both_sides_lose_no_line, .seconds = 60, .slow = true) {
         page = sync_with(page, "never", &o, &out);
         check_words(once, page);
       }
+      CHECK(!stored(STR("not by a person")));
       if (out.actions || !str_eq(once, page))
         FAIL("not stable (%zu actions); first:\n%.*s\nthen:\n%.*s", out.actions, STR_ARG(once), STR_ARG(page));
     }
