@@ -15,7 +15,7 @@ enum {
 };
 
 struct warning {
-  const char *code;    /* stable: "contradiction", "duplicate", ... */
+  const char *code;    /* stable: "contradiction", "near", ... */
   struct str message;  /* one sentence */
   struct str fix;      /* may be absent */
   struct str memories; /* JSON array of the memories concerned; may be absent */

@@ -19,6 +19,17 @@ void result_copy(struct tool_run *run, yyjson_mut_val *into, const char *as, yyj
     yyjson_mut_obj_add_val(run->doc, into, as, yyjson_mut_val_mut_copy(run->doc, v));
 }
 
+yyjson_mut_val *near_warning(yyjson_mut_val *result) {
+  size_t i, n;
+  yyjson_mut_val *w;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
+    struct str code = result_text(w, "code");
+    if (str_is(code, "contradiction") || str_is(code, "near"))
+      return w;
+  }
+  return NULL;
+}
+
 /* The text of a profile is not presented later: its structured result is. */
 struct str pretty_json(struct tool_run *run, yyjson_mut_val *v) {
   return present_neutral(run->arena, json_write(run->arena, v, true));

@@ -8,6 +8,9 @@ int64_t result_int(yyjson_mut_val *obj, const char *name);
 /* Copies a member under another name, if it is there. */
 void result_copy(struct tool_run *run, yyjson_mut_val *into, const char *as, yyjson_mut_val *from, const char *name);
 
+/* The warning of a write that lists near memories, whether or not a difference was found; NULL if there is none. */
+yyjson_mut_val *near_warning(yyjson_mut_val *result);
+
 /* Sets the structured answer, and the text to the JSON of `shown`, which may be a part of it. */
 void answer_json(struct tool_run *run, yyjson_mut_val *result, yyjson_mut_val *shown);
 /* Indented JSON. */

@@ -141,21 +141,14 @@ static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, stru
   return STATUS_OK;
 }
 
-/* The memories that the stored one may contradict; NULL if there are none. */
+/* The memories near the stored one; NULL if there are none. For mememory, a similarity of 75 % is a contradiction. */
 static yyjson_mut_val *contradiction(struct tool_run *run, yyjson_mut_val *stored) {
-  size_t i, n;
-  yyjson_mut_val *w;
   yyjson_val *copy;
   struct error ignored;
   /* Parts of a result may be raw JSON. */
   if (json_read(run->arena, json_write(run->arena, stored, false), &copy, &ignored) != STATUS_OK)
     return NULL;
-  stored = yyjson_val_mut_copy(run->doc, copy);
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(stored, "warnings"), i, n, w) {
-    if (str_is(result_text(w, "code"), "contradiction"))
-      return yyjson_mut_obj_get(w, "memories");
-  }
-  return NULL;
+  return yyjson_mut_obj_get(near_warning(yyjson_val_mut_copy(run->doc, copy)), "memories");
 }
 
 static enum status report_conflict(struct tool_run *run, yyjson_mut_val *memory, yyjson_mut_val *near) {

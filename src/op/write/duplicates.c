@@ -47,12 +47,12 @@ static void warn_near(struct op_call *call, struct write *w, const struct simila
   assert(list->n > 0);
   const struct similar *o = &list->v[most_important(list)];
   struct arena *a = call->arena;
-  struct str differs = pieces(a, &o->conflict);
+  bool differs = o->conflict.what != DIFFER_NONE;
   struct str message =
-      arena_printf(a, "%s memory %lld%.*s: %.*s%s", o->conflict.what == DIFFER_NONE ? "close to" : "may contradict",
-                   (long long)o->id, STR_ARG(differs), STR_ARG(o->headline), untrusted_suffix(o));
+      arena_printf(a, "%s memory %lld%.*s: %.*s%s", differs ? "may contradict" : "close to", (long long)o->id,
+                   STR_ARG(pieces(a, &o->conflict)), STR_ARG(o->headline), untrusted_suffix(o));
   list_push(a, &w->warnings,
-            (struct warning){.code = "contradiction",
+            (struct warning){.code = differs ? "contradiction" : "near",
                              .message = message,
                              .fix = arena_printf(a,
                                                  "keep both; or undo this write, then cairn supersede %lld --reason "

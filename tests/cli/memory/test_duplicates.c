@@ -209,8 +209,9 @@ TEST(a_near_fact_is_stored_with_a_warning) {
   int64_t id = STORE("The mail server of the office is in the basement next to the boiler");
   yyjson_val *r = OK("remember", "The mail server of the office stands in the basement beside the old boiler room");
   CHECK_STR(jstr(r, "action"), "stored");
-  yyjson_val *w = warning(r, "contradiction");
-  CHECK(w);
+  yyjson_val *w = warning(r, "near");
+  CHECK(w && !warning(r, "contradiction"));
+  CHECK(!jget(w, "memories[0].difference"));
   CHECK_INT(jint(w, "memories[0].id"), id);
   CHECK_STR(jstr(w, "memories[0].headline"), "The mail server of the office is in the basement next to the boiler");
   double similarity = jnum(w, "memories[0].similarity");
@@ -230,13 +231,14 @@ TEST(near_incidents_and_tasks_are_stored_with_a_warning) {
     yyjson_val *r = OK("remember", "--kind", kinds[i],
                        "The mail server of the office stands in the basement beside the old boiler room");
     CHECK_STR(jstr(r, "action"), "stored");
-    CHECK(warning(r, "contradiction"));
+    CHECK(warning(r, "near"));
   }
 }
 
 TEST(an_unrelated_fact_gives_no_warning) {
   STORE("The mail server of the office is in the basement next to the boiler");
-  CHECK(!warning(OK("remember", "Giraffes sleep standing up for about two hours"), "contradiction"));
+  yyjson_val *r = OK("remember", "Giraffes sleep standing up for about two hours");
+  CHECK(!warning(r, "contradiction") && !warning(r, "near"));
 }
 
 /* ---- contradictions ---- */
@@ -295,7 +297,7 @@ TEST(other_projects_are_not_compared) {
   int64_t a = STORE("--project", "a", FACT);
   yyjson_val *r = OK("remember", "--project", "b", FACT);
   CHECK_STR(jstr(r, "action"), "stored");
-  CHECK(!warning(r, "contradiction") && !warning(r, "duplicate"));
+  CHECK(!warning(r, "contradiction") && !warning(r, "duplicate") && !warning(r, "near"));
   r = OK("remember", FACT); /* global writes are not compared with projects */
   CHECK_STR(jstr(r, "action"), "stored");
   CHECK_INT(total(), 3);
@@ -340,11 +342,11 @@ TEST(the_superseded_memory_is_not_compared) {
   int64_t id = STORE("The mail server of the office is in the basement next to the boiler");
   yyjson_val *r = OK("supersede", num(id), "--reason", "moved",
                      "The mail server of the office is in the basement next to the furnace");
-  CHECK(!warning(r, "contradiction") && !warning(r, "duplicate"));
+  CHECK(!warning(r, "contradiction") && !warning(r, "duplicate") && !warning(r, "near"));
   CHECK_STR(jstr(r, "action"), "superseded");
   int64_t rule = STORE("--kind", "rule", RULE);
   r = OK("supersede", num(rule), "--reason", "wider", NEAR_RULE);
-  CHECK(!warning(r, "contradiction"));
+  CHECK(!warning(r, "contradiction") && !warning(r, "near"));
 }
 
 TEST(done_tasks_are_not_compared) {

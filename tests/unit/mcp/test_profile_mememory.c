@@ -192,6 +192,11 @@ TEST(a_contradiction_is_stored_and_reported_with_four_options) {
   text = said("remember", "{\"content\":\"Never merge into the release branch without a review by 3 people of the "
                           "team\",\"type\":\"rule\"}");
   CHECK(str_starts(text, STR("CONTRADICTION DETECTED")));
+  /* also if they are only similar */
+  call("remember", "{\"content\":\"The mail server of the office is in the basement next to the boiler\"}");
+  text = said("remember", "{\"content\":\"The mail server of the office stands in the basement beside the old boiler "
+                          "room\"}");
+  CHECK(str_starts(text, STR("CONTRADICTION DETECTED")));
   /* Duplicates are not stored. */
   struct str again = json_str(call("remember", "{\"content\":\"The staging database of the billing team listens on "
                                                "port 5433 of the old machine in rack seven\"}"),

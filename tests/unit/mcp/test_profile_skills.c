@@ -155,3 +155,33 @@ TEST(v2_similar_existing_names_near_memories) {
   CHECK(brain_num(near, "similarity", 0) > 0.75);
   script_close();
 }
+
+/* Near memories without a difference are reported like contradictions. */
+TEST(v1_similar_existing_names_near_memories_without_a_difference) {
+  script_open("openbrain");
+  script_call(
+      "remember",
+      J({"source" : "claude", "content" : "The mail server of the office is in the basement next to the boiler"}));
+  yyjson_mut_val *r =
+      script_call("remember", J({
+                    "source" : "claude",
+                    "content" : "The mail server of the office stands in the basement beside the old boiler room"
+                  }));
+  CHECK(yyjson_mut_obj_get(r, "similar_existing"));
+  CHECK(str_starts(result_text(r, "warning"), STR("close to memory 1: ")));
+  script_close();
+}
+
+TEST(v2_similar_existing_names_near_memories_without_a_difference) {
+  script_open("openbrain2");
+  script_call(
+      "remember_fact_v2",
+      J({"headline" : "Mail server", "body" : "The mail server of the office is in the basement next to the boiler"}));
+  yyjson_mut_val *r =
+      script_call("remember_fact_v2", J({
+                    "headline" : "Mail server",
+                    "body" : "The mail server of the office stands in the basement beside the old boiler"
+                  }));
+  CHECK_INT(brain_int(script_at(yyjson_mut_obj_get(r, "extra"), "similar_existing", 0), "id", 0), 1);
+  script_close();
+}

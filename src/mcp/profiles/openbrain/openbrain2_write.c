@@ -197,13 +197,8 @@ static yyjson_mut_val *similar_rules(struct tool_run *run, yyjson_mut_val *store
 }
 
 static yyjson_mut_val *warned_of(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *w;
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(brain_plain(run, result), "warnings"), i, n, w) {
-    if (str_is(result_text(w, "code"), "contradiction"))
-      return yyjson_mut_val_mut_copy(run->doc, yyjson_mut_obj_get(w, "memories"));
-  }
-  return NULL;
+  yyjson_mut_val *list = yyjson_mut_obj_get(near_warning(brain_plain(run, result)), "memories");
+  return list ? yyjson_mut_val_mut_copy(run->doc, list) : NULL;
 }
 
 static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {

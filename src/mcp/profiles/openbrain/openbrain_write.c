@@ -49,14 +49,9 @@ static void put_metadata(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_va
 
 /* Reports a near duplicate with the call that replaces it. */
 static void put_near(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
-  yyjson_mut_val *w;
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
-    if (!str_is(result_text(w, "code"), "contradiction"))
-      continue;
-    result_copy(run, to, "warning", w, "message");
-    result_copy(run, to, "similar_existing", w, "memories");
-  }
+  yyjson_mut_val *w = near_warning(result);
+  result_copy(run, to, "warning", w, "message");
+  result_copy(run, to, "similar_existing", w, "memories");
 }
 
 static void put_action(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
