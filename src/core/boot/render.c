@@ -109,3 +109,8 @@ struct str boot_render_blocks(struct arena *a, const struct boot_texts *texts) {
   }
   return b.n ? buf_str(&b) : STR("");
 }
+
+struct str boot_untrusted_note(struct arena *a, int64_t n) {
+  return arena_printf(a, "%lld memor%s not shown: untrusted until a person promotes %s", (long long)n,
+                      n == 1 ? "y is" : "ies are", n == 1 ? "it" : "them");
+}

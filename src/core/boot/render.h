@@ -25,3 +25,6 @@ struct str boot_render_full(struct arena *a, struct str project, const char *pro
 
 /* "[TYPE] [key]: content", one block per text; the id if it has no key. */
 struct str boot_render_blocks(struct arena *a, const struct boot_texts *texts);
+
+/* "2 memories are not shown: ...", without a full stop. */
+struct str boot_untrusted_note(struct arena *a, int64_t n);

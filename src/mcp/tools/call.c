@@ -20,17 +20,36 @@ static void add_block(yyjson_mut_doc *doc, yyjson_mut_val *content, struct str t
   json_put(doc, block, "text", text);
 }
 
+/* Adds what the answer itself has no place for, after it: clients of foreign profiles read the first block. */
+static void add_notes(struct exchange *x, const struct tool_run *run, yyjson_mut_val *result, yyjson_mut_val *content) {
+  struct buf b = BUF(x->arena);
+  size_t i, n;
+  yyjson_mut_val *key, *count, *meta = yyjson_mut_obj(x->doc);
+  assert(!run->notice.p || run->untrusted);
+  if (run->notice.p) {
+    add_block(x->doc, content, run->notice);
+    yyjson_mut_obj_add_val(x->doc, meta, TOOL_UNTRUSTED, run->untrusted);
+  }
+  if (run->left_out && !run->is_error) {
+    yyjson_mut_obj_foreach(run->left_out, i, n, key, count) {
+      buf_addf(&b, "%s%lld %s", i ? ", " : "Left out because of their state: ", (long long)yyjson_mut_get_sint(count),
+               yyjson_mut_get_str(key));
+    }
+    buf_adds(&b, ". A person can list them with 'cairn list --state STATE'.");
+    add_block(x->doc, content, buf_str(&b));
+    yyjson_mut_obj_add_val(x->doc, meta, TOOL_LEFT_OUT, run->left_out);
+  }
+  if (yyjson_mut_obj_size(meta))
+    yyjson_mut_obj_add_val(x->doc, result, "_meta", meta);
+}
+
 static void answer(struct exchange *x, const struct tool_run *run) {
   yyjson_mut_doc *doc = x->doc;
   yyjson_mut_val *result = yyjson_mut_obj(doc), *content = json_put_arr(doc, result, "content");
   /* The result may belong to another document; its values live as long as this one. */
   struct str json = run->result ? json_write(x->arena, run->result, false) : STR_NONE;
   add_block(doc, content, run->text.p ? run->text : json.p ? json : STR(""));
-  assert(!run->notice.p || run->untrusted);
-  if (run->notice.p) { /* after the answer: clients of foreign profiles read the first block */
-    add_block(doc, content, run->notice);
-    yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
-  }
+  add_notes(x, run, result, content);
   /* A schema from the row does not describe errors, so those are sent only as text. */
   bool structured = run->profile->foreign && (x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0) &&
                     !(run->is_error && run->tool->output);

@@ -56,6 +56,21 @@ static enum status refuse_write(struct tool_run *run, const char *what) {
   return error_fix(run->err, "tell the user what you would have changed");
 }
 
+/* The lists of other systems have no members for the memories that they leave out because of their state. */
+static void collect_left_out(struct tool_run *run, const struct op *op, yyjson_mut_val *result) {
+  static const char *const states[] = {"faded", "archived", "expired"};
+  const char *own = run->tool->op;
+  if (!run->profile->foreign || !own || strcmp(own, "list") != 0 || strcmp(op->name, own) != 0)
+    return;
+  for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+    yyjson_mut_val *n = yyjson_mut_obj_get(result, states[i]);
+    if (!n)
+      continue;
+    run->left_out = run->left_out ? run->left_out : yyjson_mut_obj(run->doc);
+    json_put_int(run->doc, run->left_out, states[i], yyjson_mut_get_sint(n));
+  }
+}
+
 enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args, yyjson_mut_val **ret_result) {
   const struct op *op = op_find(str_from(name));
   assert(run->engine && yyjson_mut_is_obj(args));
@@ -77,6 +92,7 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
     yyjson_mut_obj_put(result, yyjson_mut_str(run->doc, op->name), lines.lines);
   tool_advise(run, op, result);
   tool_collect_untrusted(run, result);
+  collect_left_out(run, op, result);
   *ret_result = result;
   return STATUS_OK;
 }
@@ -160,6 +176,7 @@ enum status tool_call(struct tool_run *run) {
   run->text = STR_NONE;
   run->is_error = false;
   run->labeled = NULL;
+  run->left_out = NULL;
   run->budget = 0;
   enum status s = tool_check(run);
   if (s != STATUS_OK) {

@@ -1,6 +1,7 @@
 /* boot.c: the boot operation: registers the session and returns its starting context. */
 #include "op/boot/boot.h"
 
+#include "core/boot/render.h"
 #include "op/handlers.h"
 #include "store/tables/settings.h"
 
@@ -41,11 +42,6 @@ static void put_head(struct boot *b, struct str format, yyjson_mut_val *obj) {
   if (b->untrusted)
     json_put_int(call->doc, obj, "untrusted", b->untrusted);
   json_put_opt(call->doc, obj, "degraded", join(call->arena, b->booted.degraded, b->degraded));
-}
-
-struct str boot_untrusted_note(struct arena *a, int64_t n) {
-  return arena_printf(a, "%lld memor%s not shown: untrusted until a person promotes %s", (long long)n,
-                      n == 1 ? "y is" : "ies are", n == 1 ? "it" : "them");
 }
 
 static enum status boot_as_brief(struct boot *b, int64_t budget) {

@@ -36,9 +36,6 @@ NODISCARD enum status boot_select(struct boot *b);
  * first. */
 NODISCARD enum status boot_list(struct boot *b, struct filter f, struct memories *ret);
 
-/* "2 memories are not shown: ...", without a full stop. */
-struct str boot_untrusted_note(struct arena *a, int64_t n);
-
 /* The other formats; they add to the result of put_head(). */
 NODISCARD enum status boot_as_full(struct boot *b);
 NODISCARD enum status boot_as_blocks(struct boot *b);

@@ -558,3 +558,58 @@ TEST(a_list_counts_faded_archived_and_expired_memories) {
   CHECK(!jget(OK("list", "--kind", "task"), "faded"));
   CHECK_INT(jint(OK("stats"), "by_state.faded"), 1);
 }
+
+/* Their formats have no room for the counts, which follow the answer. */
+TEST(lists_of_other_systems_count_what_they_leave_out, .seconds = 60) {
+  static const struct {
+    const char *profile, *tool, *args;
+  } lists[] = {{"openhive", "memory_list", "{}"},
+               {"mememory", "list", "{}"},
+               {"openbrain", "list_recent", "{}"},
+               {"openbrain2", "list_recent_v2", "{}"}};
+  STORE_AS_AGENT("--project", "web", "--type", "context", "Parsley grows in pots");
+  STORE_AS_AGENT("--project", "web", "--kind", "incident", "A pot fell from the balcony");
+  STORE_AS_AGENT("--project", "web", "--kind", "incident", "A bucket fell from the balcony");
+  STORE("--project", "web", "--ttl", "1d", "The greengrocer is on holiday");
+  STORE("--project", "web", "Quince jam needs an hour");
+  cli_set("CAIRN_PROJECT=web");
+  for (int later = 0; later < 2; later++) {
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+      struct str out = cli_call_tool(lists[i].profile, lists[i].tool, lists[i].args);
+      test_note("%s: %.*s", lists[i].profile, STR_ARG(out));
+      yyjson_val *r = jget(lines_of(out).v[0], "result");
+      CHECK_INT(jlen(r, "content"), 1 + later);
+      CHECK((jget(r, "_meta.cairn/left_out") != NULL) == later);
+      if (!later)
+        continue;
+      CHECK_STR(jstr(r, "content[1].text"),
+                "Left out because of their state: 1 faded, 2 archived, 1 expired. A person can "
+                "list them with 'cairn list --state STATE'.");
+      CHECK_INT(jint(r, "_meta.cairn/left_out.archived"), 2);
+      CHECK(!has(jstr(r, "content[0].text"), "archived"));
+    }
+    maintain_at(100);
+  }
+  /* The counts have the filters of the list. */
+  struct str out = cli_call_tool("mememory", "list", "{\"project\":\"garden\"}");
+  CHECK_INT(jlen(lines_of(out).v[0], "result.content"), 1);
+  out = cli_call_tool("openhive", "memory_list", "{\"type\":\"context\"}");
+  CHECK(has(out, "Left out because of their state: 1 faded. A person"));
+}
+
+TEST(the_boot_of_brain_v2_counts_what_it_leaves_out) {
+  STORE_AS_AGENT("--project", "web", "--type", "context", "Parsley grows in pots");
+  ADD_TASK_AS_AGENT("--project", "web", "Sharpen the kitchen knives");
+  const char *args = "{\"project\":\"web\",\"source\":\"claude\"}";
+  struct str out = cli_call_tool("openbrain2", "boot_session_v2", args);
+  CHECK(!has(out, "retired_omitted"));
+  maintain_at(100);
+  out = cli_call_tool("openbrain2", "boot_session_v2", args);
+  yyjson_val *r = jget(lines_of(out).v[0], "result.structuredContent");
+  CHECK_INT(jlen(r, "retired_omitted"), 2);
+  CHECK_STR(jstr(r, "retired_omitted[0].section"), "context");
+  CHECK_STR(jstr(r, "retired_omitted[0].state"), "faded");
+  CHECK_INT(jint(r, "retired_omitted[0].count"), 1);
+  CHECK_STR(jstr(r, "retired_omitted[1].section"), "tasks");
+  CHECK_STR(jstr(r, "retired_omitted[1].state"), "stale");
+}

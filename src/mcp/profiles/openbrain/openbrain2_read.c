@@ -71,7 +71,7 @@ static enum status list_of(struct tool_run *run, const char *kind, const char *s
                            yyjson_mut_val **ret_result) {
   yyjson_mut_val *args = new_args(run);
   json_put_int(run->doc, args, "limit", limit);
-  json_put(run->doc, args, "state", str_from(state));
+  json_put_opt(run->doc, args, "state", str_from(state));
   if (kind && *kind)
     json_put(run->doc, args, "kind", str_from(kind));
   brain_put_days(run, args, "days", "since");
@@ -84,7 +84,7 @@ enum status openbrain2_list_recent(struct tool_run *run) {
   char *kind = arena_cstr(run->arena, json_str(run->args, "kind"));
   yyjson_mut_val *now = NULL, *past = NULL, *m, *list = yyjson_mut_arr(run->doc);
   size_t i = 0, k = 0;
-  TRY(list_of(run, kind, "active", limit, &now));
+  TRY(list_of(run, kind, NULL, limit, &now));
   if (json_bool(run->args, "include_forgotten", false))
     TRY(list_of(run, kind, "forgotten", limit, &past));
   now = yyjson_mut_obj_get(now, "memories");

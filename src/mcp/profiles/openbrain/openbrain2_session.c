@@ -1,5 +1,6 @@
 /* openbrain2_session.c: tools of brain_v2 for sessions: boot, handoffs, action items. */
 #include "core/boot/budget.h"
+#include "core/boot/render.h"
 #include "core/memory/types.h"
 #include "core/text/token_count.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
@@ -288,6 +289,26 @@ static enum status put_others(struct boot *b) {
   return STATUS_OK;
 }
 
+/* Memories that boot leaves out whatever its caps are: untrusted ones, and those that maintenance has retired. */
+static void put_left_out(struct boot *b) {
+  static const struct shape rows[] = {COPY("section state count"), {0}};
+  struct tool_run *run = b->run;
+  int64_t untrusted = brain_int(b->booted, "untrusted", 0);
+  yyjson_mut_val *retired = yyjson_mut_arr(run->doc), *d;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "dropped"), i, n, d) {
+    if (result_text(d, "state").p)
+      yyjson_mut_arr_append(retired, shape_object(run, d, rows));
+  }
+  if (yyjson_mut_arr_size(retired))
+    yyjson_mut_obj_add_val(run->doc, b->to, "retired_omitted", retired);
+  if (!untrusted)
+    return;
+  yyjson_mut_val *v = json_put_obj(run->doc, b->to, "untrusted_omitted");
+  json_put_int(run->doc, v, "count", untrusted);
+  json_put(run->doc, v, "note", boot_untrusted_note(run->arena, untrusted));
+}
+
 static enum status put_registry(struct boot *b) {
   struct tool_run *run = b->run;
   yyjson_mut_val *args = new_args(run), *result = NULL;
@@ -426,6 +447,7 @@ enum status openbrain2_boot(struct tool_run *run) {
   TRY(put_parts(&b));
   put_caps(&b);
   TRY(put_others(&b));
+  put_left_out(&b);
   result_copy(run, b.to, "degraded", b.booted, "degraded");
   TRY(fit_cap(&b));
   run->result = b.to;

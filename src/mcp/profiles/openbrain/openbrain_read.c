@@ -155,7 +155,7 @@ const struct shape openbrain_annotate_shape[] = {SUCCESS, COPY("id"), CALL(put_n
 static enum status list_state(struct tool_run *run, const char *state, int64_t limit, yyjson_mut_val **ret_list) {
   yyjson_mut_val *args = new_args(run), *result = NULL;
   json_put_int(run->doc, args, "limit", limit);
-  json_put(run->doc, args, "state", str_from(state));
+  json_put_opt(run->doc, args, "state", str_from(state));
   json_put(run->doc, args, "detail", STR("full"));
   brain_put_days(run, args, "days", "since");
   brain_project(run, args, BRAIN_READS);
@@ -167,7 +167,7 @@ static enum status list_state(struct tool_run *run, const char *state, int64_t l
 enum status openbrain_list_recent(struct tool_run *run) {
   int64_t limit = brain_limit(run, 20, LIST_MAX);
   yyjson_mut_val *now = NULL, *past = NULL, *m;
-  TRY(list_state(run, "active", limit, &now));
+  TRY(list_state(run, NULL, limit, &now));
   if (json_bool(run->args, "include_superseded", false))
     TRY(list_state(run, "superseded", limit, &past));
   yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_arr(run->doc);

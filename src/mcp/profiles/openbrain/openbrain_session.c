@@ -1,4 +1,5 @@
 /* openbrain_session.c: tools of Open Brain v1 for sessions: boot, action items, checkpoint, reminder. */
+#include "core/boot/render.h"
 #include "mcp/profiles/openbrain/openbrain.h"
 
 enum {
@@ -188,6 +189,14 @@ static void put_items(struct boot *b, yyjson_mut_val *to) {
 
 /* ---- boot_session ---- */
 
+/* Memories of the booted projects that no section shows until a person promotes them. */
+static int64_t count_untrusted(struct boot *b) {
+  yyjson_mut_val *args = args_of(b), *result = NULL;
+  json_put_bool(b->run->doc, args, "untrusted", true);
+  json_put_int(b->run->doc, args, "limit", 1);
+  return succeeded(b, tool_op(b->run, "list", args, &result)) ? brain_int(result, "total", 0) : 0;
+}
+
 static enum status register_session(struct boot *b, yyjson_mut_val **ret_booted) {
   struct tool_run *run = b->run;
   yyjson_mut_val *args = new_args(run);
@@ -223,6 +232,7 @@ enum status openbrain_boot(struct tool_run *run) {
   json_put_int(run->doc, to, "sections_loaded", (int64_t)yyjson_mut_arr_size(b.context));
   yyjson_mut_obj_add_val(run->doc, to, "context", b.context);
   size_t items = brain_count(to, "pending_action_items");
+  int64_t untrusted = count_untrusted(&b);
   struct buf message = BUF(run->arena);
   buf_addf(&message, "Brain booted: %zu sections loaded.", yyjson_mut_arr_size(b.context));
   if (items)
@@ -230,6 +240,8 @@ enum status openbrain_boot(struct tool_run *run) {
              " %zu action item%s pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
              "remember, capture_context, supersede and forget are blocked until then.",
              items, items == 1 ? " is" : "s are");
+  if (untrusted)
+    buf_addf(&message, " %.*s.", STR_ARG(boot_untrusted_note(run->arena, untrusted)));
   if (b.degraded.p) {
     json_put_bool(run->doc, to, "degraded", true);
     buf_addf(&message, " Something is missing: %.*s", STR_ARG(b.degraded));
