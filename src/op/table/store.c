@@ -192,7 +192,7 @@ const struct op store_ops[] = {
    .params = import_params, .flags = OP_WRITE | OP_GATED,
    .local = "reads a file on the server",
    .result = "format imported:int already:int tombstoned:int duplicates?:int links:int tombstones?:int transactions?:int "
-   "events?:int redacted?:int refused_count:int refused:[(line?:int id?:int code error fix?:advice)] warnings:[@warning] more_warnings?:int embedded?:int "
+   "events?:int redacted?:int refused_count:int refused:[(line?:any id?:int code error fix?:advice)] warnings:[@warning] more_warnings?:int embedded?:int "
    "dry_run?:bool ok?:bool message? fix?:advice degraded?:advice txn?:int untrusted?:int promote?:advice",
    .run = op_import},
   {.name = "sync", .group = "Store", .summary = "Sync MEMORY.md with the store",

@@ -130,10 +130,14 @@ TEST(a_search_names_hits_of_other_projects) {
   CHECK(!jget(OK("search", "session cookie", "--scope", "global"), "elsewhere"));
   STORE("The session cookie of the test site is called tid");
   CHECK(!jget(OK("search", "session cookie"), "elsewhere"));
-  /* A weak hit hides no better ones. */
-  STORE("--project", "web", "The walnut harvest begins in October");
-  r = OK("search", "when does the walnut harvest begin, in which session");
-  CHECK_INT(jlen(r, "results"), 1);
+}
+
+TEST(a_weak_hit_hides_no_hits_of_other_projects) {
+  cli_set("CAIRN_EMBEDDER"); /* the built-in model: it finds every text a little similar */
+  STORE("The moon is bright");
+  STORE("--project", "web", "The checkout test is flaky on Mondays");
+  yyjson_val *r = OK("search", "flaky checkout test");
+  CHECK_INT(jint(r, "results[0].id"), 1);
   CHECK_INT(jint(r, "elsewhere"), 1);
 }
 
