@@ -77,7 +77,7 @@ struct http_stream {
   void *drain_arg;
 };
 
-enum { WORK_TEAMS = 64, WORK_TEAM_SIZE = 65 };
+enum { WORK_TEAMS = 64, WORK_TEAM_SIZE = 65, WORK_THREADS_MAX = HTTP_WORKERS_MAX + FAIR_RESERVED };
 
 struct http_daemon {
   struct http_server shared;
@@ -104,9 +104,9 @@ struct http_daemon {
   pthread_cond_t work, spare_work, idle;
   struct http_exchange *first, *last;
   size_t waiting, busy, workers, numbered;
-  size_t regular;                           /* regular workers; the others are spare */
-  int64_t began[HTTP_WORKERS_MAX];          /* start of the current call in ticks, per worker; 0: idle */
-  struct fair_id running[HTTP_WORKERS_MAX]; /* callers of the current calls */
+  size_t regular;                           /* regular workers; the others are spare or reserved (fair.h) */
+  int64_t began[WORK_THREADS_MAX];          /* start of the current call in ticks, per worker; 0: idle */
+  struct fair_id running[WORK_THREADS_MAX]; /* callers of the current calls */
   struct fair fair;
   struct fair_id teams[256];                     /* teams of verified tokens, by the hash of the token */
   char active_teams[WORK_TEAMS][WORK_TEAM_SIZE]; /* the latest teams of tokens, for background work */
@@ -114,7 +114,7 @@ struct http_daemon {
   int64_t worked;                                /* ticks when the last call ended */
   bool looking;                                  /* a spare worker is checking for long calls */
   bool quit;
-  pthread_t threads[HTTP_WORKERS_MAX];
+  pthread_t threads[WORK_THREADS_MAX];
 
   /* The watcher. */
   pthread_t watcher;

@@ -17,7 +17,7 @@ struct http_options {
   struct tls_keeper *keeper; /* reloads certificates; NULL: `tls` is used throughout */
   int port;                  /* 0: the kernel chooses */
   const char *socket;        /* path of a Unix socket, instead of host and port; NULL: none */
-  size_t workers;            /* 0: a few more than http_engines() */
+  size_t workers;            /* 0: a few more than http_engines(). FAIR_RESERVED are added. */
   int64_t request_ms;        /* maximum time for a request to arrive; 0: 60 s */
   int64_t keep_alive_ms;     /* interval between keep-alives on a stream; 0: 15 s */
   /* Called after the socket is listening and before the first thread starts; may be NULL. */
@@ -28,7 +28,7 @@ struct http_options {
 
 struct http_daemon;
 
-/* Size of the engine pool: the number of cores, at least 2, at most HTTP_ENGINES_MAX. */
+/* Shared engines of the pool: the number of cores, at least 2, at most HTTP_ENGINES_MAX. */
 size_t http_engines(void);
 
 /* Refuses a host that other machines can reach unless `exposed` is set; http_start() also checks this. */

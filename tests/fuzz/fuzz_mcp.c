@@ -76,7 +76,7 @@ static void begin(struct world *w) {
   struct engine_options o = {.path = w->path, .clock = {.fixed = 1763208000000}};
   for (int i = 0; i < 2; i++) {
     struct mcp_options options = {.profile = profiles[0], .conformance = i == 0, .one_connection = i == 0};
-    FUZZ_CHECK(pool_new(&o, 1, &options.pool, &err) == STATUS_OK);
+    FUZZ_CHECK(pool_new(&o, (struct fair_places){.shared = 1}, &options.pool, &err) == STATUS_OK);
     FUZZ_CHECK(mcp_new(&options, &w->server[i], &err) == STATUS_OK);
   }
 }

@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct http_pair fields[FIELDS];
   const struct engine_options options = {.path = "/dev/null/store.db", .must_exist = true};
   arena_init(&a);
-  FUZZ_CHECK(pool_new(&options, 1, &pool, &err) == STATUS_OK);
+  FUZZ_CHECK(pool_new(&options, (struct fair_places){.shared = 1}, &pool, &err) == STATUS_OK);
   struct http_server server = {.pool = pool, .caller = {.team = STR("default"), .project = STR("")}};
   struct http_call call = {.server = &server, .arena = &a, .fields = fields, .caller = server.caller};
   struct str rest = {(const char *)data, size}, line = STR_NONE;

@@ -44,7 +44,7 @@ static enum status start(struct serving *s) {
   TRY(context_load(s->a, s->args, &s->context, &s->err));
   TRY(startup_profile(s->a, s->args, &o->profile, &s->err));
   TRY(startup_store(s->a, &s->context, &s->telemetry, &s->err));
-  TRY(pool_new(&s->context.engine, ENGINES, &o->pool, &s->err));
+  TRY(pool_new(&s->context.engine, (struct fair_places){.shared = ENGINES}, &o->pool, &s->err));
   TRY(feed_new(&s->context.engine, &o->feed, &s->err));
   o->conformance = args_flag(s->args->args, "conformance");
   o->one_connection = true;

@@ -96,7 +96,7 @@ static enum status open_store(struct serving *s) {
   struct http_server *shared = &s->options.shared;
   struct engine *engine;
   TRY(startup_store(s->a, &s->context, &shared->telemetry, &s->err));
-  TRY(pool_new(options, http_engines(), &shared->pool, &s->err));
+  TRY(pool_new(options, (struct fair_places){http_engines(), FAIR_RESERVED}, &shared->pool, &s->err));
   TRY(pool_acquire(shared->pool, &engine, &s->err));
   int64_t missing = store_missing(engine->store);
   pool_release(shared->pool, engine);

@@ -1,12 +1,13 @@
 /* work.c: the work queue and its workers.
  *
- * There are as many regular workers as engines. More would only wait for an engine: handing one over wakes a thread
- * while the other's core idles, so a worker that finishes takes the next request itself. Spare workers stand in for
- * long calls, which wait for their client or have much to do, so neither their result nor a short request has to
+ * There are as many regular workers as shared engines. More would only wait for an engine: handing one over wakes a
+ * thread while the other's core idles, so a worker that finishes takes the next request itself. Spare workers stand in
+ * for long calls, which wait for their client or have much to do, so neither their result nor a short request has to
  * wait. They step back afterwards: memory that a store handle allocates stays in the heaps of the few threads that use
  * it.
  *
- * Requests run in order of arrival, except those of a caller or team that must leave a worker to others (fair.h). */
+ * Requests run in order of arrival, except those of a caller or team that must leave a worker to others (fair.h).
+ * Reserved workers are spare workers for callers that have no request running. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ static bool has_idle_regular(const struct http_daemon *d) {
 static bool needs_spare_worker(const struct http_daemon *d) {
   int64_t since = clock_ticks_us() - LASTING_MS * 1000;
   size_t short_ones = 0;
-  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++)
+  for (size_t i = 0; i < WORK_THREADS_MAX; i++)
     short_ones += d->began[i] > since;
   return short_ones < d->regular && !has_idle_regular(d);
 }
@@ -71,19 +72,20 @@ void work_identify(struct http_exchange *x) {
   pthread_mutex_unlock(&d->work_lock);
 }
 
-/* A worker for short calls must be left to others, and one of all workers. */
+/* Workers must be left to others: one for short calls, and the reserved ones. */
 static bool may_run(const struct http_daemon *d, const struct http_exchange *x, int64_t now) {
-  struct fair_id all[HTTP_WORKERS_MAX], brief[HTTP_WORKERS_MAX];
+  struct fair_id all[WORK_THREADS_MAX], brief[WORK_THREADS_MAX];
   size_t n = 0, brief_n = 0;
-  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++) {
+  for (size_t i = 0; i < WORK_THREADS_MAX; i++) {
     if (!d->began[i])
       continue;
     all[n++] = d->running[i];
     if (d->began[i] > now - LASTING_MS * 1000)
       brief[brief_n++] = d->running[i];
   }
-  return fair_may_take(&d->fair, x->who, brief, brief_n, d->regular, now) &&
-         fair_may_take(&d->fair, x->who, all, n, d->workers, now);
+  struct fair_places workers = {d->workers - FAIR_RESERVED, FAIR_RESERVED};
+  return fair_may_take(&d->fair, x->who, brief, brief_n, (struct fair_places){.shared = d->regular}, now) &&
+         fair_may_take(&d->fair, x->who, all, n, workers, now);
 }
 
 /* The first request that may run, and the one before it in the queue; NULL: none. */
@@ -105,7 +107,7 @@ static void count_requests(const struct http_daemon *d, struct fair_id who, size
     *ret_caller += x->who.caller == who.caller;
     *ret_team += who.team && x->who.team == who.team;
   }
-  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++)
+  for (size_t i = 0; i < WORK_THREADS_MAX; i++)
     if (d->began[i]) {
       *ret_caller += d->running[i].caller == who.caller;
       *ret_team += who.team && d->running[i].team == who.team;
@@ -147,7 +149,7 @@ static void wake_one(struct http_daemon *d) {
 
 /* The next request; NULL at shutdown. */
 static struct http_exchange *take(struct http_daemon *d, size_t worker) {
-  assert(worker < HTTP_WORKERS_MAX && !d->began[worker] && mutex_is_locked(&d->work_lock));
+  assert(worker < WORK_THREADS_MAX && !d->began[worker] && mutex_is_locked(&d->work_lock));
   struct http_exchange *before, *x;
   while (!(x = find_next(d, &before)) ? !d->quit : !d->quit && !is_regular(d, worker) && !needs_spare_worker(d)) {
     if (x && has_idle_regular(d)) /* time has passed: it may run now */
@@ -181,7 +183,7 @@ static void *work_loop(void *arg) {
     pthread_mutex_unlock(&d->work_lock);
     exchange_run(x);
     pthread_mutex_lock(&d->work_lock);
-    assert(d->busy > 0 && d->busy <= HTTP_WORKERS_MAX);
+    assert(d->busy > 0 && d->busy <= WORK_THREADS_MAX);
     d->busy--;
     d->began[worker] = 0;
     d->worked = clock_ticks_us();
@@ -198,7 +200,7 @@ enum status work_start(struct http_daemon *d, size_t workers, struct error *err)
   pthread_attr_init(&attr);
   pthread_attr_setstacksize(&attr, WORKER_STACK);
   int failed = 0;
-  while (d->workers < workers && !failed) {
+  while (d->workers < workers + FAIR_RESERVED && !failed) {
     failed = pthread_create(&d->threads[d->workers], &attr, work_loop, d);
     if (!failed)
       d->workers++;

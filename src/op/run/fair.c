@@ -33,14 +33,18 @@ static bool are_others_active(const struct fair_activity *a, uint64_t who, int64
   return at && now - at < ACTIVE_US;
 }
 
-bool fair_may_take(const struct fair *f, struct fair_id who, const struct fair_id *used, size_t n, size_t places,
-                   int64_t now) {
-  size_t callers = 0, teams = 0;
+bool fair_may_take(const struct fair *f, struct fair_id who, const struct fair_id *used, size_t n,
+                   struct fair_places places, int64_t now) {
+  size_t callers = 0, teams = 0, all = places.shared + places.reserved;
   for (size_t i = 0; i < n; i++) {
     callers += used[i].caller == who.caller;
     teams += used[i].team == who.team;
   }
-  size_t most = places > 1 ? places - 1 : 1;
-  return !(who.caller && callers >= most && are_others_active(&f->callers, who.caller, now)) &&
+  if (!who.caller)
+    return n < all;
+  if (places.reserved && callers == 0)
+    return n < all - (who.team && teams ? 1 : 0);
+  size_t most = places.shared > 1 ? places.shared - 1 : 1;
+  return n < places.shared && !(callers >= most && are_others_active(&f->callers, who.caller, now)) &&
          !(who.team && teams >= most && are_others_active(&f->teams, who.team, now));
 }

@@ -36,8 +36,9 @@ struct pool {
   _Atomic uint64_t writes; /* writing calls of all engines, so each notices the others' */
   bool remote;             /* the store is on a server */
   struct db_file file;     /* file of the first engine; the others must open the same */
-  size_t size, opened, idle, cores;
-  struct idle_engine *free; /* `idle` entries, most recently used last */
+  struct fair_places places;
+  size_t size, opened, idle, cores; /* size: of all places */
+  struct idle_engine *free;         /* `idle` entries, most recently used last */
   struct fair fair;
   struct fair_id *used; /* opened - idle entries */
   int64_t failed_at;    /* ticks; 0: the last attempt to connect succeeded */
@@ -45,11 +46,13 @@ struct pool {
   char path[];
 };
 
-enum status pool_new(const struct engine_options *options, size_t size, struct pool **ret_pool, struct error *err) {
-  size_t n = strlen(options->path) + 1;
+enum status pool_new(const struct engine_options *options, struct fair_places places, struct pool **ret_pool,
+                     struct error *err) {
+  assert(places.shared > 0);
+  size_t n = strlen(options->path) + 1, size = places.shared + places.reserved;
   struct pool *p = mem_zalloc(sizeof(*p) + n);
-  struct idle_engine *free = mem_zalloc((size ? size : 1) * sizeof(*free));
-  struct fair_id *used = mem_zalloc((size ? size : 1) * sizeof(*used));
+  struct idle_engine *free = mem_zalloc(size * sizeof(*free));
+  struct fair_id *used = mem_zalloc(size * sizeof(*used));
   if (!p || !free || !used) {
     mem_free(p);
     mem_free(free);
@@ -62,7 +65,8 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
   p->options.writes = &p->writes;
   p->options.refusals = refusal_limit_new();
   p->remote = db_is_url(p->path);
-  p->size = size ? size : 1;
+  p->places = places;
+  p->size = size;
   p->free = free;
   p->used = used;
   p->cores = thread_cores();
@@ -76,7 +80,7 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
 static size_t used_count(const struct pool *pool) { return pool->opened - pool->idle; }
 
 static bool may_take(const struct pool *pool, struct fair_id who) {
-  return fair_may_take(&pool->fair, who, pool->used, used_count(pool), pool->size, clock_ticks_us());
+  return fair_may_take(&pool->fair, who, pool->used, used_count(pool), pool->places, clock_ticks_us());
 }
 
 /* Records the user of the engine that was just taken. */
@@ -116,7 +120,7 @@ static bool serve_waiter(struct pool *pool, struct engine *engine) {
   struct waiter *w = pool->first, *before = NULL;
   size_t n = used_count(pool) - 1;
   int64_t now = clock_ticks_us();
-  while (w && !fair_may_take(&pool->fair, w->who, pool->used, n, pool->size, now)) {
+  while (w && !fair_may_take(&pool->fair, w->who, pool->used, n, pool->places, now)) {
     before = w;
     w = w->next;
   }

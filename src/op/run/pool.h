@@ -10,13 +10,13 @@
 
 struct pool;
 
-/* At most `size` engines; the options' path is copied. */
-NODISCARD enum status pool_new(const struct engine_options *options, size_t size, struct pool **ret_pool,
+/* The options' path is copied. */
+NODISCARD enum status pool_new(const struct engine_options *options, struct fair_places places, struct pool **ret_pool,
                                struct error *err);
-/* Waits for a free engine, or opens one if there are fewer than `size`. Prefers the most recently used one: its caches
- * are warm. */
+/* Waits for a free engine, or opens one if there are fewer than `places`. Prefers the most recently used one: its
+ * caches are warm. */
 NODISCARD enum status pool_acquire(struct pool *pool, struct engine **ret_engine, struct error *err);
-/* Like pool_acquire(), for a call of `caller`: one caller or team leaves an engine to the others (fair.h). */
+/* Like pool_acquire(), for a call of `caller`: one caller or team leaves engines to the others (fair.h). */
 NODISCARD enum status pool_acquire_for(struct pool *pool, const struct caller *caller, struct engine **ret_engine,
                                        struct error *err);
 /* Like pool_acquire(), but STATUS_BUSY instead of waiting. */

@@ -1,6 +1,7 @@
 /* test_limits.c: one token cannot stall a server or fill its disk: concurrency, bytes, processor time, embeddings,
  * refusals. */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/serve.h"
 
@@ -114,6 +115,70 @@ TEST(requests_of_a_token_in_progress_are_limited, .seconds = 60) {
   CHECK(refused > 0 && stored >= 4);
   CHECK_INT(metric(s, good, "concurrency"), refused);
   serve_stop(s);
+}
+
+enum { CAPTURES = 12, ITEMS = 300 };
+
+static struct str capture_of(const char *t, int number) {
+  struct buf b = BUF(&arena);
+  buf_adds(&b, "{\"text\":\"");
+  for (int i = 0; i < ITEMS; i++)
+    buf_addf(&b, "- The machine m%dx%d stands in room %d of hall h%d\\n", number, i, number * 1000 + i, i * 3);
+  buf_adds(&b, "\"}");
+  const char *who = t ? textf("Authorization: Bearer %s\r\n", t) : "";
+  return request_text("POST", "/api/v1/capture", textf("%sContent-Type: application/json\r\n", who), buf_str(&b));
+}
+
+static int64_t stored_count(void) { return sql_number("SELECT count(*) FROM memory"); }
+
+/* Sends captures, half with each token, and returns when as much is stored as one of them holds. Until then nobody else
+ * has called the server, so the captures have all engines that such callers may have. */
+static struct serve *serve_captures(const char *t, const char *also, struct wire *ret_wires[CAPTURES]) {
+  struct serve *s = serve_start(NULL);
+  for (int i = 0; i < CAPTURES; i++) {
+    ret_wires[i] = wire_open(s);
+    wire_send(ret_wires[i], capture_of(i % 2 ? also : t, i));
+  }
+  while (stored_count() < ITEMS)
+    usleep(5000);
+  return s;
+}
+
+static void end_captures(struct serve *s, struct wire *wires[CAPTURES]) {
+  CHECK(stored_count() < CAPTURES * ITEMS / 4); /* most captures were still running or queued */
+  for (int i = 0; i < CAPTURES; i++) {
+    CHECK_INT(wire_answer(wires[i], false).status, 200);
+    wire_close(wires[i]);
+  }
+  CHECK_INT(stored_count(), CAPTURES * ITEMS);
+  serve_stop(s);
+}
+
+TEST(a_silent_token_does_not_wait_for_captures_of_another_one, .seconds = 60, .slow = true) {
+  const char *bad = token("bad", ARGS("--project", "a")), *good = token("good", ARGS("--project", "b"));
+  struct wire *wires[CAPTURES];
+  struct serve *s = serve_captures(bad, bad, wires);
+  CHECK_INT(rest(s, good, "GET", "/api/v1/search?query=machine", STR_NONE).status, 200);
+  end_captures(s, wires);
+}
+
+TEST(nobody_waits_for_captures_of_two_tokens, .seconds = 60, .slow = true) {
+  const char *bad = token("bad", ARGS("--project", "a")), *also = token("also", ARGS("--project", "a"));
+  const char *good = token("good", ARGS("--project", "b"));
+  struct wire *wires[CAPTURES];
+  struct serve *s = serve_captures(bad, also, wires);
+  CHECK_INT(rest(s, good, "GET", "/api/v1/search?query=machine", STR_NONE).status, 200);
+  CHECK_INT(serve_get(s, "/readyz").status, 200);
+  CHECK_INT(serve_get(s, "/api/v1/search?query=machine").status, 200);
+  end_captures(s, wires);
+}
+
+TEST(a_token_does_not_wait_for_captures_of_local_clients, .seconds = 60, .slow = true) {
+  const char *good = token("good", NULL);
+  struct wire *wires[CAPTURES];
+  struct serve *s = serve_captures(NULL, NULL, wires);
+  CHECK_INT(rest(s, good, "GET", "/api/v1/search?query=machine", STR_NONE).status, 200);
+  end_captures(s, wires);
 }
 
 TEST(bytes_of_a_token_are_limited, .seconds = 60) {

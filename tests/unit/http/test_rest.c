@@ -17,7 +17,7 @@ static void begin(void) {
   struct error err;
   struct engine_options o = {.path = test_store("store.db")};
   o.clock.fixed = INT64_C(1772366400000);
-  CHECK_OK(pool_new(&o, 2, &pool, &err), &err);
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = 2}, &pool, &err), &err);
   server = (struct http_server){.pool = pool, .caller = {.team = STR("default"), .project = STR("")}};
 }
 

@@ -93,7 +93,7 @@ struct mcp_server *talking_server(bool one_connection, bool conformance) {
   struct mcp_options options = {
       .profile = profile_find(STR("full")), .conformance = conformance, .one_connection = one_connection};
   CHECK(options.profile);
-  CHECK_OK(pool_new(&o, 4, &options.pool, &err), &err);
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = 4}, &options.pool, &err), &err);
   CHECK_OK(feed_new(&o, &options.feed, &err), &err);
   CHECK_OK(mcp_new(&options, &server, &err), &err);
   return server;

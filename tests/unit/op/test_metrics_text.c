@@ -102,7 +102,7 @@ TEST(counters_histogram_and_gauges) {
 static struct pool *new_pool(const char *path, size_t size) {
   struct engine_options o = {.path = path, .clock = {.fixed = 1763208000000}};
   struct pool *pool = NULL;
-  CHECK_OK(pool_new(&o, size, &pool, &err), &err);
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = size}, &pool, &err), &err);
   return pool;
 }
 

@@ -20,7 +20,7 @@ static _Atomic int order[THREADS], next;
 static void start(const char *name, size_t size) {
   struct error err;
   struct engine_options o = {.path = test_store(name)};
-  CHECK_OK(pool_new(&o, size, &pool, &err), &err);
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = size}, &pool, &err), &err);
 }
 
 static void *borrow(void *arg) {
@@ -88,7 +88,7 @@ TEST(waiters_are_served_in_order) {
 TEST(a_store_that_cannot_be_opened_fails_every_waiter) {
   struct error err;
   struct engine_options o = {.path = path_join(NULL, "missing.db"), .must_exist = true};
-  CHECK_OK(pool_new(&o, 1, &pool, &err), &err);
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = 1}, &pool, &err), &err);
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++)
     CHECK(pthread_create(&threads[i], NULL, borrow, NULL) == 0);
@@ -142,6 +142,36 @@ TEST(a_team_leaves_an_engine_to_the_others) {
   pool_close(&pool);
 }
 
+/* The bad caller is alone, so it has all shared engines when the honest one makes its first call. */
+TEST(a_silent_caller_does_not_wait_for_another_one) {
+  struct error err;
+  struct engine_options o = {.path = test_store("store.db")};
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = 2, .reserved = 2}, &pool, &err), &err);
+  struct caller honest = caller_in("good"), bad = caller_in("bad");
+  struct engine *e[2], *mine, *own;
+  for (int i = 0; i < 2; i++)
+    CHECK_OK(pool_acquire_for(pool, &bad, &e[i], &err), &err);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&threads[i], NULL, take_for_bad, NULL) == 0);
+  usleep(100000 * (unsigned)test_slowness());
+  CHECK_INT(atomic_load(&next), 0);
+  CHECK_OK(pool_acquire(pool, &own, &err), &err); /* as to authenticate the honest one */
+  CHECK_OK(pool_acquire_for(pool, &honest, &mine, &err), &err);
+  CHECK_INT(atomic_load(&next), 0);
+  size_t opened, busy;
+  pool_count(pool, &opened, &busy);
+  CHECK_INT(busy, 4);
+  pool_release(pool, own);
+  pool_release(pool, mine);
+  for (int i = 0; i < 2; i++)
+    pool_release(pool, e[i]);
+  for (int i = 0; i < THREADS; i++)
+    pthread_join(threads[i], NULL);
+  CHECK_INT(atomic_load(&next), THREADS);
+  pool_close(&pool);
+}
+
 /* ---- a store on a server ---- */
 
 static struct direct *cut_all(void) {
@@ -175,7 +205,7 @@ TEST(an_unreachable_server_is_not_retried_at_once) {
   struct engine *e;
   /* No process listens on port 1. */
   struct engine_options o = {.path = "postgresql://nobody:sesame@127.0.0.1:1/nothing"};
-  CHECK_OK(pool_new(&o, 2, &pool, &err), &err);
+  CHECK_OK(pool_new(&o, (struct fair_places){.shared = 2}, &pool, &err), &err);
   CHECK_OK(pool_recent_failure(pool, &err), &err);
   CHECK_STATUS(pool_acquire(pool, &e, &err), STATUS_UNAVAILABLE);
   CHECK_STATUS(pool_recent_failure(pool, &again), STATUS_UNAVAILABLE);
