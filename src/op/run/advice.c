@@ -83,9 +83,9 @@ static const struct param *find_named(const struct param *p, struct str word) {
   return NULL;
 }
 
-const struct param *op_option(const struct op *op, struct str word) {
-  const struct param *p = find_named(op->params, word);
-  return p ? p : find_named(common_params, word);
+const struct param *op_option(const struct op *op, struct str option) {
+  const struct param *p = find_named(op->params, option);
+  return p ? p : find_named(common_params, option);
 }
 
 static const struct param *find_positional(const struct op *op, size_t index) {
