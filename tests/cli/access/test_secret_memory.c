@@ -62,21 +62,21 @@ static void grant(void) { OK("vault", "grant", "more", "--to", "*"); }
 
 /* ---- HTTP ---- */
 
-struct door {
+struct interface {
   const char *path, *headers;
   struct str body;
 };
 
-static const struct door set_doors[] = {
+static const struct interface set_interfaces[] = {
     {"/api/v1/ops/vault-set", JSON_HEADERS, STR_INIT(SET_BODY)},
     {"/mcp/openhive", MODERN_HEADERS "vault_set\r\n", STR_INIT(CALL_SET)},
 };
-static const struct door get_doors[] = {
+static const struct interface get_interfaces[] = {
     {"/api/v1/ops/vault-get", JSON_HEADERS, STR_INIT("{\"key\":\"more\",\"reveal\":true}")},
     {"/mcp/openhive", MODERN_HEADERS "vault_get\r\n", STR_INIT(CALL_GET)},
 };
 
-static void ask(struct wire *w, const struct door *d) {
+static void ask(struct wire *w, const struct interface *d) {
   wire_send(w, request_text("POST", d->path, d->headers, d->body));
 }
 
@@ -94,7 +94,7 @@ TEST(secrets_over_http_leave_no_copy_in_unlocked_memory, .seconds = 120, .slow =
   struct wire *w[4];
   for (size_t i = 0; i < 2; i++) {
     w[i] = wire_open(s);
-    ask(w[i], &set_doors[i]);
+    ask(w[i], &set_interfaces[i]);
     CHECK(has(answered(w[i]), "vault:more"));
     nowhere_in_the_open(serve_pid(s));
     if (i == 0)
@@ -103,7 +103,7 @@ TEST(secrets_over_http_leave_no_copy_in_unlocked_memory, .seconds = 120, .slow =
   grant();
   for (size_t i = 0; i < 2; i++) {
     w[2 + i] = wire_open(s);
-    ask(w[2 + i], &get_doors[i]);
+    ask(w[2 + i], &get_interfaces[i]);
     CHECK(has(answered(w[2 + i]), HUSH));
     nowhere_in_the_open(serve_pid(s));
   }
@@ -136,11 +136,11 @@ TEST(the_secret_of_a_waiting_http_call_is_locked, .seconds = 120, .slow = true) 
   make_key();
   struct serve *s = serve_start(NULL);
   CHECK_INT(serve_get(s, "/healthz").status, 200);
-  for (size_t i = 0; i < ARRAY_LEN(set_doors); i++) {
+  for (size_t i = 0; i < ARRAY_LEN(set_interfaces); i++) {
     struct direct *lock = direct_open(cli_db());
     direct_lock(lock);
     struct wire *w = wire_open(s);
-    ask(w, &set_doors[i]);
+    ask(w, &set_interfaces[i]);
     held_safely(serve_pid(s));
     direct_close(lock);
     CHECK(has(answered(w), "vault:more"));

@@ -8,14 +8,14 @@
 
 static struct arena a;
 
-static struct str as_name(const struct advice_interface *door, const struct op *op, yyjson_mut_val *args) {
-  return arena_printf(door->arena, "<%s %s>", op->name, json_write(door->arena, args, false).p);
+static struct str as_name(const struct advice_interface *to, const struct op *op, yyjson_mut_val *args) {
+  return arena_printf(to->arena, "<%s %s>", op->name, json_write(to->arena, args, false).p);
 }
 
 static struct str words(const char *text) {
-  struct advice_interface door = {
+  struct advice_interface to = {
       .arena = &a, .doc = json_new(&a), .call = as_name, .session = "SESSION", .elsewhere = "elsewhere"};
-  return advice_translate(&door, str_from(text));
+  return advice_translate(&to, str_from(text));
 }
 
 TEST(irreversible_commands_never_become_calls) {
@@ -68,23 +68,23 @@ TEST(a_text_quoted_for_a_shell_is_one_value) {
   }
 }
 
-static bool takes_reason(const struct advice_interface *door UNUSED, struct str option) {
+static bool takes_reason(const struct advice_interface *to UNUSED, struct str option) {
   return str_is(option, "reason");
 }
 
 TEST(options_that_a_call_does_not_take_are_marked) {
-  struct advice_interface door = {.arena = &a,
+  struct advice_interface to = {.arena = &a,
                                   .doc = json_new(&a),
                                   .call = as_name,
                                   .takes = takes_reason,
                                   .session = "SESSION",
                                   .user_option = "for the user",
                                   .elsewhere = "elsewhere"};
-  CHECK_STR(advice_translate(&door, STR("say --reason WHY, or name another file with --path; rsync --delete-excluded")),
+  CHECK_STR(advice_translate(&to, STR("say --reason WHY, or name another file with --path; rsync --delete-excluded")),
             "say reason WHY, or name another file with --path (for the user); rsync --delete-excluded");
-  CHECK_STR(advice_translate(&door, STR("cairn search X, or with --limit 3")), /* of the command before it */
+  CHECK_STR(advice_translate(&to, STR("cairn search X, or with --limit 3")), /* of the command before it */
             "<search {\"query\":\"X\"}>, or with limit 3");
-  CHECK_STR(advice_translate(&door, STR("cairn search X; or repeat the call with --limit 3")),
+  CHECK_STR(advice_translate(&to, STR("cairn search X; or repeat the call with --limit 3")),
             "<search {\"query\":\"X\"}>; or repeat the call with --limit 3 (for the user)");
 }
 
