@@ -638,6 +638,7 @@ TEST(hints_of_refusals_can_be_followed, .seconds = 60) {
   if (wrong.n)
     FAIL("hints that cannot be followed:%s", wrong.p);
   engine_close(&engine);
+  arena_release(&tooling_arena); /* a sanitizer does not look for pointers in locked memory */
 }
 
 /* ---- stored text in replies ---- */
@@ -715,6 +716,7 @@ TEST(stored_commands_are_quoted_as_they_are) {
   for (size_t i = 0; i < ARRAY_LEN(rows); i++)
     check_verbatim(rows[i].profile, engine, rows[i].tool, rows[i].args);
   engine_close(&engine);
+  arena_release(&tooling_arena);
 }
 
 /* The refusal lists the items. */
