@@ -2,9 +2,9 @@
 """Trains the model of the wording of injections (src/core/trust/suspect_wording.h). Needs numpy and
 build/bench/wording_features (scripts/build bench).
 
-usage: model/training/wording.py [--continue MODEL] ATTACKS ORDINARY OUT [TEST_ATTACKS TEST_ORDINARY]...
---continue starts from the weights of MODEL. ATTACKS and ORDINARY are files with a text per line, or with JSON objects with a
-member "text" per line."""
+usage: model/training/wording.py [--more ATTACKS ORDINARY] ATTACKS ORDINARY OUT [TEST_ATTACKS TEST_ORDINARY]...
+Files have a text per line, or a JSON object with a member "text". Texts of --more count MORE times: they are closer to each
+other than the rest, so they show where the border is."""
 import json
 import os
 import random
@@ -15,10 +15,9 @@ import sys
 import numpy as np
 
 BITS = 17
-EPOCHS, RATE, DECAY = 5, 0.3, 1e-5
-CONTINUED_EPOCHS, CONTINUED_RATE = 2, 0.2
-LIKE, VERY_LIKE = 0.9, 1.85  # scores of a finding of weight 2 and of weight 3
-START_VERY_LIKE = 1.6  # that of the first training
+SEEDS, EPOCHS, RATE, DECAY = 4, 5, 0.3, 1e-5
+MORE = 4, 8  # times that these attacks and ordinary texts count
+LIKE, VERY_LIKE = 1.0, 2.0  # scores of a finding of weight 2 and of weight 3
 TOOL = os.path.join(os.path.dirname(__file__), "../../build/bench/wording_features")
 
 
@@ -42,13 +41,17 @@ def longer(attacks, ordinary):
     return attacks + mixed, ordinary + joined
 
 
-def train(attacks, ordinary, seed=1):
+def train(attacks, ordinary):
     """Logistic regression on the mean weight of a text's features, scaled by the root of their number. Attacks count
-    twice."""
-    rng = np.random.default_rng(seed)
+    twice. The order of the texts matters, so the mean of several orders is taken."""
     attacks = 2 * attacks
     rows = features(attacks) + features(ordinary)
     labels = [1] * len(attacks) + [0] * len(ordinary)
+    models = [train_in_order(np.random.default_rng(seed), rows, labels) for seed in range(SEEDS)]
+    return sum(weights for weights, _ in models) / SEEDS, sum(bias for _, bias in models) / SEEDS
+
+
+def train_in_order(rng, rows, labels):
     weights, squares, bias = np.zeros(1 << BITS), np.full(1 << BITS, 1e-2), 0.0
     for _ in range(EPOCHS):
         for i in rng.permutation(len(rows)):
@@ -62,27 +65,6 @@ def train(attacks, ordinary, seed=1):
     return weights, bias
 
 
-def load(path):
-    with open(path, "rb") as f:
-        like, very_like = struct.unpack("<ff", f.read(8))
-        unit = (START_VERY_LIKE - LIKE) / (very_like - like)
-        return np.frombuffer(f.read(), dtype=np.int8) * unit, LIKE - like * unit
-
-
-def continued(model, attacks, ordinary, seed=1):
-    """Corrects a model with more texts, at a constant rate and with its bias."""
-    weights, bias = model
-    rng = np.random.default_rng(seed)
-    rows = features(2 * attacks + ordinary)
-    for _ in range(CONTINUED_EPOCHS):
-        for i in rng.permutation(len(rows)):
-            x = rows[i]
-            scale = 1 / np.sqrt(max(len(x), 1))
-            p = 1 / (1 + np.exp(-bias - weights[x].sum() * scale))
-            weights[x] -= CONTINUED_RATE * (p - (i < 2 * len(attacks))) * scale
-    return weights, bias
-
-
 def scores(model, texts):
     weights, bias = model
     return np.array([bias + weights[x].sum() / np.sqrt(len(x)) for x in features(texts)])
@@ -90,12 +72,12 @@ def scores(model, texts):
 
 def main():
     args = sys.argv[1:]
-    start = load(args[1]) if args[:1] == ["--continue"] else None
-    args = args[2:] if start else args
+    more = args[1:3] if args[:1] == ["--more"] else []
+    args = args[3:] if more else args
     if len(args) < 3 or not len(args) % 2:
         sys.exit(__doc__.split("\n\n")[1])
-    texts = longer(read(args[0]), read(args[1]))
-    weights, bias = continued(start, *texts) if start else train(*texts)
+    texts = [read(path) + n * (read(again) if again else []) for path, again, n in zip(args, more or ("", ""), MORE)]
+    weights, bias = train(*longer(*texts))
     unit = np.percentile(np.abs(weights), 99.9) / 127
     rounded = np.clip(np.round(weights / unit), -127, 127)
     with open(args[2], "wb") as f:

@@ -738,11 +738,11 @@ TEST(an_interrupted_check_resumes, .seconds = 60) {
   sql_do("DELETE FROM setting WHERE name = 'suspect.judged'");
   CHECK_INT(left_to_judge(), 600);
   sql_do("INSERT INTO setting (team, name, value) VALUES ('default', 'suspect.judged',"
-         " (SELECT '4 ' || id FROM memory ORDER BY id LIMIT 1 OFFSET 399))");
+         " (SELECT '5 ' || id FROM memory ORDER BY id LIMIT 1 OFFSET 399))");
   CHECK_INT(left_to_judge(), 200);
   CHECK_INT(jint(OK("maintain"), "judged"), 200);
-  CHECK_STR(sql_string("SELECT value FROM setting WHERE name = 'suspect.judged'"), "4 done");
-  sql_do("UPDATE setting SET value = '3 done' WHERE name = 'suspect.judged'");
+  CHECK_STR(sql_string("SELECT value FROM setting WHERE name = 'suspect.judged'"), "5 done");
+  sql_do("UPDATE setting SET value = '4 done' WHERE name = 'suspect.judged'");
   CHECK_INT(left_to_judge(), 600);
   CHECK_INT(jint(OK("maintain"), "judged"), 600);
   sql_do("UPDATE setting SET value = '999 5' WHERE name = 'suspect.judged'"); /* written by a newer program */

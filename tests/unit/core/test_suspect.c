@@ -106,7 +106,7 @@ static void check_poison(const char *name, int percent) {
   CHECK(100 * found >= percent * n);
 }
 
-static void check_ordinary(const char *name, int at_least) {
+static void check_ordinary(const char *name, int at_least, int per_mille) {
   struct str rest = data(name), line;
   int n = 0, flagged = 0;
   while (str_line(&rest, &line)) {
@@ -118,7 +118,7 @@ static void check_ordinary(const char *name, int at_least) {
   }
   printf("  %s: %d of %d flagged\n", name, flagged, n);
   CHECK(n >= at_least);
-  CHECK(200 * flagged <= n);
+  CHECK(1000 * flagged <= per_mille * n);
 }
 
 TEST(injections_by_another_author_are_found) {
@@ -127,14 +127,21 @@ TEST(injections_by_another_author_are_found) {
   check_poison("half-apart.jsonl", 70);
 }
 
+/* Written last, by an author who knew what the detector looks for: half of the ordinary texts are close to it. Neither
+ * the rules nor the model and its limits were made with it. */
+TEST(a_later_set_is_judged_alike) {
+  check_poison("later.jsonl", 70);
+  check_ordinary("ordinary-later.txt", 400, 15);
+}
+
 TEST(ordinary_memories_by_another_author_are_rarely_suspect) {
-  check_ordinary("ordinary-open.txt", 100);
-  check_ordinary("ordinary-apart.txt", 100);
-  check_ordinary("ordinary-half-apart.txt", 100);
+  check_ordinary("ordinary-open.txt", 100, 5);
+  check_ordinary("ordinary-apart.txt", 100, 5);
+  check_ordinary("ordinary-half-apart.txt", 100, 5);
 }
 
 /* Short notes that are little more than a link: a wiki, a dashboard, an upstream bug. */
-TEST(links_are_ordinary) { check_ordinary("ordinary-links.txt", 35); }
+TEST(links_are_ordinary) { check_ordinary("ordinary-links.txt", 35, 5); }
 
 /* What the rules do not know is found by its wording, in any part of a text. Names of hosts do not matter. */
 TEST(wording_is_judged_in_pieces) {

@@ -74,12 +74,12 @@ static bool takes_reason(const struct advice_interface *to UNUSED, struct str op
 
 TEST(options_that_a_call_does_not_take_are_marked) {
   struct advice_interface to = {.arena = &a,
-                                  .doc = json_new(&a),
-                                  .call = as_name,
-                                  .takes = takes_reason,
-                                  .session = "SESSION",
-                                  .user_option = "for the user",
-                                  .elsewhere = "elsewhere"};
+                                .doc = json_new(&a),
+                                .call = as_name,
+                                .takes = takes_reason,
+                                .session = "SESSION",
+                                .user_option = "for the user",
+                                .elsewhere = "elsewhere"};
   CHECK_STR(advice_translate(&to, STR("say --reason WHY, or name another file with --path; rsync --delete-excluded")),
             "say reason WHY, or name another file with --path (for the user); rsync --delete-excluded");
   CHECK_STR(advice_translate(&to, STR("cairn search X, or with --limit 3")), /* of the command before it */
