@@ -19,15 +19,19 @@ void result_copy(struct tool_run *run, yyjson_mut_val *into, const char *as, yyj
     yyjson_mut_obj_add_val(run->doc, into, as, yyjson_mut_val_mut_copy(run->doc, v));
 }
 
-yyjson_mut_val *near_warning(yyjson_mut_val *result) {
+static yyjson_mut_val *find_warning(yyjson_mut_val *result, const char *code) {
   size_t i, n;
   yyjson_mut_val *w;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
-    struct str code = result_text(w, "code");
-    if (str_is(code, "contradiction") || str_is(code, "near"))
+    if (str_is(result_text(w, "code"), code))
       return w;
   }
   return NULL;
+}
+
+yyjson_mut_val *near_warning(yyjson_mut_val *result) {
+  yyjson_mut_val *w = find_warning(result, "contradiction");
+  return w ? w : find_warning(result, "near"); /* a write has only one of them */
 }
 
 /* The text of a profile is not presented later: its structured result is. */
@@ -64,14 +68,11 @@ void add_headline(struct tool_run *run, yyjson_mut_val *args, struct str text, s
 }
 
 struct str ideas_warning(struct tool_run *run, yyjson_mut_val *stored) {
-  size_t i, n;
-  yyjson_mut_val *w;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(stored, "warnings"), i, n, w) {
-    if (str_is(result_text(w, "code"), "several_ideas"))
-      return arena_printf(run->arena, "%.*s: %.*s", STR_ARG(result_text(w, "message")),
-                          STR_ARG(tool_rewrite_advice(run, result_text(w, "fix"))));
-  }
-  return STR_NONE;
+  yyjson_mut_val *w = find_warning(stored, "several_ideas");
+  if (!w)
+    return STR_NONE;
+  return arena_printf(run->arena, "%.*s: %.*s", STR_ARG(result_text(w, "message")),
+                      STR_ARG(tool_rewrite_advice(run, result_text(w, "fix"))));
 }
 
 enum status run_get(struct tool_run *run, struct str ref, yyjson_mut_val **ret_memory) {

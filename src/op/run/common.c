@@ -90,9 +90,10 @@ enum status call_commit(struct op_call *call, struct txn *txn) {
   return txn_commit(txn, call->err);
 }
 
+bool is_from_network(const struct caller *c) { return c->origin && !str_empty(c->origin->connection); }
+
 bool call_lacks_project(const struct op_call *call) {
-  const struct caller *c = &call->caller;
-  return !c->project_given && c->origin && !str_empty(c->origin->connection);
+  return !call->caller.project_given && is_from_network(&call->caller);
 }
 
 void put_no_project(struct op_call *call, struct str project) {

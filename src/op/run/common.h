@@ -21,6 +21,8 @@ NODISCARD enum status call_commit(struct op_call *call, struct txn *txn);
 NODISCARD enum status call_put_hash(struct op_call *call);
 
 /* The memory named by argument `name` (id, uid or key). */
+/* True for a server's client. */
+bool is_from_network(const struct caller *c);
 /* True for a server's client that names no project, so that what it stores is global. */
 bool call_lacks_project(const struct op_call *call);
 #define NO_PROJECT_CODE "no_project"

@@ -204,8 +204,6 @@ static enum status load_context(struct op_call *call, struct write *w, struct st
  * s worth. Background work embeds the rest. */
 enum { CLIENT_CHUNKS = 32 };
 
-static bool is_from_network(const struct caller *c) { return c->origin && !str_empty(c->origin->connection); }
-
 /* Number of the chunks that are embedded now. */
 static size_t take_chunks(struct op_call *call, size_t n) {
   size_t left = CLIENT_CHUNKS - call->chunks_embedded;
